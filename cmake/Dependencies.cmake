@@ -1,0 +1,29 @@
+# What the build needs, all of it from the system or from CMAKE_PREFIX_PATH. `./dev setup` installs it on Debian.
+
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+set(EIGNN_CXX_STANDARD 17)
+
+if(NOT EIGNN_BASE_ONLY)
+  find_package(CLI11 REQUIRED)
+  find_package(Torch REQUIRED)
+  if(Torch_VERSION VERSION_GREATER_EQUAL 2.10)
+    set(EIGNN_CXX_STANDARD 20)
+  endif()
+  # pip's libtorch may have the old string ABI; Debian's and the 2.x wheels have the new one.
+  string(APPEND CMAKE_CXX_FLAGS " ${TORCH_CXX_FLAGS}")
+  message(STATUS "libtorch ${Torch_VERSION}, C++${EIGNN_CXX_STANDARD}")
+endif()
+
+if(NOT EIGNN_MINIMAL)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+  add_library(eignn_libzip INTERFACE)
+  target_link_libraries(eignn_libzip INTERFACE $<BUILD_INTERFACE:PkgConfig::LIBZIP> $<INSTALL_INTERFACE:zip>)
+
+  find_path(AMD_INCLUDE_DIR amd.h PATH_SUFFIXES suitesparse REQUIRED)
+  find_library(AMD_LIBRARY amd REQUIRED)
+  add_library(eignn_amd INTERFACE)
+  target_include_directories(eignn_amd SYSTEM INTERFACE $<BUILD_INTERFACE:${AMD_INCLUDE_DIR}>)
+  target_link_libraries(eignn_amd INTERFACE $<BUILD_INTERFACE:${AMD_LIBRARY}> $<INSTALL_INTERFACE:amd>)
+endif()

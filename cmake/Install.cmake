@@ -1,0 +1,16 @@
+# `cmake --install` and find_package(eignn): the libraries, the public headers, the command.
+include(CMakePackageConfigHelpers)
+
+set(installed eignn eignn_base)
+if(NOT EIGNN_MINIMAL)
+  list(APPEND installed eignn_libzip eignn_amd)
+endif()
+install(TARGETS ${installed} EXPORT eignnTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS eignn-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/eignn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT eignnTargets NAMESPACE eignn:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/eignn)
+configure_package_config_file(cmake/eignnConfig.cmake.in ${PROJECT_BINARY_DIR}/eignnConfig.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/eignn)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/eignnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/eignnConfig.cmake ${PROJECT_BINARY_DIR}/eignnConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/eignn)

@@ -1,0 +1,55 @@
+// A directed graph in compressed rows, and what can be asked of it without features.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace eignn {
+
+/// The distinct arcs of a graph, row by row, targets ascending. A loop counts once, as any other arc.
+///
+///     Graph g = Graph::from_arcs(3, {0, 1, 1}, {1, 2, 2});   // the second 1 -> 2 is merged
+///     Graph u = g.symmetrised();                             // 0 - 1 - 2
+struct Graph {
+  int64_t nodes = 0;
+  std::vector<int64_t> row_begin = {0};  // nodes + 1 offsets into target
+  std::vector<int64_t> target;           // the heads of the arcs that leave each node
+
+  /// Merges duplicates. Throws InputError when an id is negative or not below `nodes`.
+  static Graph from_arcs(int64_t nodes, const std::vector<int64_t>& source,
+                         const std::vector<int64_t>& target);
+
+  Graph symmetrised() const;  // i -> j and j -> i for every arc
+  Graph transposed() const;   // every arc turned round
+
+  int64_t arcs() const { return static_cast<int64_t>(target.size()); }
+  int64_t loops() const;
+  int64_t undirected_edges() const;  // unordered pairs joined by an arc, loops not counted
+  int64_t isolated() const;          // nodes with no arc to or from another node
+  bool is_symmetric() const;
+};
+
+/// Weakly connected components: `label[v]` in 0 … count-1, numbered by their smallest node.
+struct Components {
+  int64_t count = 0;
+  std::vector<int64_t> label;
+  std::vector<std::vector<int64_t>> members() const;  // ascending within each component
+};
+
+Components weak_components(const Graph& graph);
+
+/// Hops between two far ends of the component that spans the most (a lower bound on the diameter, exact on
+/// trees), by a breadth-first search from an arbitrary node and another from the farthest node found. The
+/// arcs are read both ways.
+int64_t longest_hops(const Graph& graph);
+
+/// `chains` directed paths of `length` nodes; node k of chain c is c·length + k, arcs run away from node 0.
+Graph chain_graph(int64_t chains, int64_t length);
+
+/// Zachary's karate club (1977): 34 members, 78 friendships (both arcs of each).
+Graph karate_club();
+
+/// The faction each member of the karate club joined: 0 the instructor's (node 0), 1 the officers' (node 33).
+std::vector<int64_t> karate_factions();
+
+}  // namespace eignn

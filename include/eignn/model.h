@@ -1,0 +1,71 @@
+// Models as the trainer knows them, and EIGNN.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eignn/solver.h"
+
+namespace eignn {
+
+/// What the trainer, the checkpoints and the commands ask of a model.
+class Model : public torch::nn::Module {
+ public:
+  /// Scores (index.size(0), classes) at these nodes; dropout is on while is_training().
+  virtual torch::Tensor scores(const torch::Tensor& index) = 0;
+
+  /// Dropout masks of one epoch follow from this seed alone, so that a resumed run draws the same.
+  void seed_dropout(uint64_t seed) { dropout_generator_.set_current_seed(seed); }
+
+  /// The weight that propagates (EIGNN's F), which may have a learning rate of its own; undefined where there
+  /// is none.
+  virtual torch::Tensor propagation_weight() const { return {}; }
+
+  /// What the next solve starts from, besides the parameters; see Solver::memory.
+  virtual std::vector<torch::Tensor> memory() const { return {}; }
+  virtual void restore(const std::vector<torch::Tensor>&) {}
+
+  virtual const char* solver_name() const { return "none"; }
+  virtual double preprocess_seconds() const { return 0; }
+  virtual double solve_seconds() const { return 0; }  // of the last solve
+
+ protected:
+  Model();
+  torch::Tensor dropout(const torch::Tensor& x, double p);
+  at::Generator dropout_generator_;
+};
+
+enum class Head {
+  plain,       // f = B z, the paper's for the universities
+  l2,          // z/‖z‖, dropout, linear: the chains
+  batch_norm,  // batch norm over all nodes, dropout, linear: Wikipedia
+};
+Head parse_head(const std::string& name);
+const char* name(Head head);
+
+/// Where F starts. `xavier` is the paper's. `orthogonal` makes all eigenvalues of g equal, so that no
+/// direction outruns the others on a long path; see docs/long-range.md.
+enum class Start { xavier, orthogonal };
+Start parse_start(const std::string& name);
+const char* name(Start start);
+
+struct EignnOptions {
+  Head head = Head::plain;
+  Start start = Start::xavier;
+  double dropout = 0;
+};
+
+/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias.
+///
+///     auto model = make_eignn(std::move(solver), X, classes, {}, /*seed=*/0);
+///     auto f = model->scores(index);
+std::shared_ptr<Model> make_eignn(std::unique_ptr<Solver> solver, const torch::Tensor& X, int64_t classes,
+                                  const EignnOptions& options, uint64_t seed);
+
+const std::vector<std::string>& model_names();
+
+}  // namespace eignn

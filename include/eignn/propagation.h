@@ -1,0 +1,53 @@
+// The propagation matrix S of Z = γ g Z S + X, in a form that keeps its degrees exact.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "eignn/graph.h"
+
+namespace eignn {
+
+enum class Direction { undirected, in, out };  // which way a node listens; see make_propagation
+enum class Normalisation { sym, out_in };
+
+struct PropagationOptions {
+  Direction direction = Direction::undirected;   // the paper's assumption
+  Normalisation normalise = Normalisation::sym;  // D^-1/2 (A+I) D^-1/2
+  bool self_loops = true;                        // A+I rather than A
+};
+
+/// S = diag(left) Â diag(right), with Â = A+I (or A) a matrix of small integers.
+///
+/// Kept factored because the direct solver eliminates on the integers of Â and never on the rounded S.
+struct Propagation {
+  int64_t nodes = 0;
+  std::vector<int64_t> row_begin = {0};
+  std::vector<int64_t> column;  // ascending within a row; the diagonal is stored
+  std::vector<double> weight;   // Â: 1, or 2 where a loop of the data met I
+  std::vector<double> left, right;
+  /// h_i - Σ_j Â_ij ≥ 0 with h = 1/(left·right): what row i of diag(h) - Â has left over. Empty when no such
+  /// bound is known (out-in on a directed graph), then the direct solver must subtract.
+  std::vector<double> slack;
+  bool symmetric = true;
+
+  int64_t entries() const { return static_cast<int64_t>(column.size()); }
+  double value(int64_t row, int64_t entry) const { return left[row] * weight[entry] * right[column[entry]]; }
+  Graph pattern() const;  // the arcs of Â
+};
+
+/// With A_ij = 1 for the arc i → j, a node j receives Σ_i z_i S_ij.
+///
+/// `undirected` symmetrises A first; `in` takes A as it is, so that j hears i along i → j; `out` takes Aᵀ.
+/// `sym` divides by the square roots of the row sums of Â at both ends, `out_in` by those of the row sums at
+/// the tail and of the column sums at the head. A node whose degree is zero has a zero row (and, under `sym`,
+/// a zero column). Duplicate arcs count once; a loop in the data adds 1 on top of I.
+Propagation make_propagation(const Graph& graph, const PropagationOptions& options = {});
+
+Direction parse_direction(const std::string& name);          // throws UsageError on an unknown name
+Normalisation parse_normalisation(const std::string& name);  // likewise
+const char* name(Direction);
+const char* name(Normalisation);
+
+}  // namespace eignn

@@ -1,0 +1,145 @@
+// The equilibrium Z = γ g(F) Z S + X, solved. The one interface through which models know the solvers.
+//
+// Node-major, as everywhere at the public face: X and Z have a row per node, and the equation reads
+// Z = γ Sᵀ Z g + X with g = FᵀF / (‖FᵀF‖_F + ε).
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eignn/propagation.h"
+
+namespace eignn {
+
+/// The true row j is values[j] · 2^exponents[j]. `exponents` is undefined when all are zero, as they are
+/// unless a signal left the floating range. Whatever does not depend on the scale of a row (a normalised
+/// embedding) may use `values` alone.
+struct ScaledRows {
+  torch::Tensor values;     // (rows, m)
+  torch::Tensor exponents;  // int64 (rows,) or undefined
+
+  /// The rows in the ordinary range: what underflows is 0, what overflows is infinite.
+  torch::Tensor plain() const;
+};
+
+/// What a solve, or its adjoint, tells of itself.
+struct SolveStatus {
+  std::string solver;
+  double residual = 0;  // ‖Z - γ g Z S - X‖_F / ‖X‖_F, from the returned Z (adjoint: with Sᵀ, W and Y)
+  int64_t iterations = 0;  // 0 for closed forms
+  double seconds = 0;
+};
+
+struct Gradients {
+  torch::Tensor F;  // ∂L/∂F (m, m)
+  ScaledRows X;     // ∂L/∂X = W (n, m); only when asked for
+  int64_t iterations = 0;
+};
+
+/// A solved equilibrium. Holds what its adjoint needs, and does not change.
+class Equilibrium {
+ public:
+  virtual ~Equilibrium() = default;
+
+  /// Z at the given nodes (int64 index), or at all nodes when the index is undefined.
+  virtual ScaledRows rows(const torch::Tensor& index = {}) const = 0;
+
+  /// Given Y = ∂L/∂Z at these nodes (0 elsewhere), solves W = γ g W Sᵀ + Y and returns the gradients.
+  virtual Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const = 0;
+
+  int64_t iterations = 0;
+  double seconds = 0;
+};
+
+/// Eigenvalues (k,) ascending and eigenvectors (k, k) of one diagonal block of S.
+struct EigenBlock {
+  torch::Tensor values, vectors;
+};
+
+/// Where eigenbases of S are kept between runs. The equilibrium room knows no files; see
+/// data/spectrum_cache.h.
+class SpectrumStore {
+ public:
+  virtual ~SpectrumStore() = default;
+  /// Returns false when nothing is known under this key.
+  virtual bool load(const std::string& key, std::vector<EigenBlock>& blocks) = 0;
+  virtual void save(const std::string& key, const std::vector<EigenBlock>& blocks) = 0;
+};
+
+struct SolverOptions {
+  double gamma = 0.8;
+  double epsilon = 1e-12;
+  torch::Dtype dtype = torch::kFloat64;
+  torch::Device device = torch::kCPU;
+  double tolerance = 0;              // iterative solvers: backward error to reach; 0: 10 units of round-off
+  int64_t max_iterations = 100'000;  // then they give up with an error
+  bool refine = false;  // direct: eigenvalues of g from long double; a thousand hops multiply their error
+  SpectrumStore* store = nullptr;  // spectral and krylov: eigenbases kept between runs
+};
+
+/// A solver bound to one graph.
+///
+///     auto S = std::make_shared<Propagation>(make_propagation(graph));
+///     auto solver = make_solver("auto", S, {}, m);
+///     auto Z = solver->solve(F, X)->rows().values;
+class Solver {
+ public:
+  virtual ~Solver() = default;
+  virtual const char* name() const = 0;
+
+  /// X is analysed once and the analysis kept as long as the same tensor (same storage, same version) is
+  /// given.
+  virtual std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) = 0;
+
+  /// What the next solve starts from (empty for closed forms): saved and restored, a resumed run takes the
+  /// same path.
+  virtual std::vector<torch::Tensor> memory() const { return {}; }
+  virtual void restore(const std::vector<torch::Tensor>&) {}
+
+  const SolverOptions& options() const { return options_; }
+  const Propagation& propagation() const { return *S_; }
+  double preprocess_seconds() const { return preprocess_seconds_; }
+
+ protected:
+  Solver(std::shared_ptr<const Propagation> S, SolverOptions options) : S_(std::move(S)), options_(options) {}
+  std::shared_ptr<const Propagation> S_;
+  SolverOptions options_;
+  double preprocess_seconds_ = 0;
+};
+
+/// What `auto` chooses, and why, in a sentence for people.
+struct Plan {
+  std::string solver;
+  std::string reason;
+};
+
+/// `features` is m; `needs_all` says that the model reads Z at every node (batch norm) rather than at the
+/// labelled.
+Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options,
+                 bool needs_all = false);
+
+/// By name: auto, spectral, direct, krylov, picard, published. Throws UsageError for an unknown name (with
+/// the nearest one) and for a graph that the solver cannot take (a symmetric method, a directed graph).
+std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<const Propagation> S,
+                                    const SolverOptions& options, int64_t features, bool needs_all = false);
+
+const std::vector<std::string>& solver_names();
+
+/// ‖Z - γ Sᵀ Z g - X‖_F / ‖X‖_F in float64, straight from the definition; `adjoint` takes S for Sᵀ. 0 when Z
+/// = X = 0.
+double residual(const Propagation& S, const torch::Tensor& Z, const torch::Tensor& F, const torch::Tensor& X,
+                double gamma, double epsilon, bool adjoint = false);
+
+/// Solves through autograd: differentiable in F and X, with the exact adjoint of the solver. Returns the
+/// values at `index` (all nodes when undefined); gradients with respect to them are understood with the row's
+/// own exponent taken out, so heads that do not depend on a row's scale may ignore `exponents`.
+///
+/// `cached` may name the equilibrium of the same F and X, when it was solved already.
+ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
+                       const torch::Tensor& index = {}, std::shared_ptr<const Equilibrium> cached = nullptr);
+
+}  // namespace eignn

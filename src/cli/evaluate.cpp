@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "cli/common.h"
+#include "cli/restored.h"
+#include "report/table.h"
+
+namespace eignn::cli {
+
+namespace {
+
+struct Flags {
+  TrainConfig config;
+  std::string checkpoint;
+  bool json = false;
+};
+
+void work(const CLI::App& command, const Flags& flags) {
+  Restored restored = restore(command, flags.config, flags.checkpoint);
+  Json json = {{"checkpoint", flags.checkpoint},
+               {"dataset", restored.config.dataset},
+               {"model", restored.config.model},
+               {"solver", restored.model->solver_name()},
+               {"split", restored.split}};
+  const Split& split = restored.dataset.splits[restored.split];
+  std::vector<std::vector<std::string>> rows;
+  Json losses;
+  for (const auto& [name, nodes] : {std::pair<const char*, torch::Tensor>{"train", split.train},
+                                    {"val", split.val},
+                                    {"test", split.test}}) {
+    const auto [loss, accuracy] = evaluate(restored, nodes);
+    json[fmt::format("{}_accuracy", name)] = accuracy;
+    losses[name] = loss;
+    rows.push_back({name, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss), percent(accuracy)});
+  }
+  json["loss"] = losses;
+  if (flags.json) return print_json(json);
+  fmt::print("{}", format_table({"split", "nodes", "loss", "accuracy"}, rows));
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app) {
+  auto* command = add_command(app, "evaluate", "Loss and accuracy of a checkpoint on a data set",
+                              "  eignn evaluate --checkpoint runs/a/model.safetensors --json\n"
+                              "  eignn evaluate --checkpoint runs/a --dataset chains --chain-length 400\n"
+                              "Data flags that are not given are those of the training run.");
+  auto flags = std::make_shared<Flags>();
+  add_restore_flags(*command, flags->config, flags->checkpoint);
+  command->add_flag("--json", flags->json, "Print one JSON object");
+  set_work(command, [command, flags] { work(*command, *flags); });
+}
+
+}  // namespace eignn::cli

@@ -1,0 +1,93 @@
+// eignn: dispatches to one file per command.
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "cli/common.h"
+#include "eignn/error.h"
+#include "graph/nearest_name.h"
+#include "train/provenance.h"
+
+namespace {
+
+using namespace eignn;
+
+int fail(int code, const std::string& message) {
+  fmt::print(stderr, "eignn: error: {}\n", message.substr(0, message.find('\n')));
+  return code;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "Infinite-depth graph neural networks, solved exactly.\n"
+      "Z = γ g(F) Z S + X in closed form, with its exact gradient.",
+      "eignn"};
+  app.set_version_flag("--version", fmt::format("eignn {} ({})", version(), built_commit()));
+  app.footer(
+      "Examples:\n"
+      "  eignn train --dataset chains --chain-length 200\n"
+      "  eignn solve --graph g.mtx --features X.npy --weight F.npy --out Z.npy --json\n"
+      "  eignn inspect --dataset karate\n"
+      "Each command has its own --help.");
+  app.require_subcommand(0, 1);
+  cli::add_train(app);
+  cli::add_evaluate(app);
+  cli::add_predict(app);
+  cli::add_solve(app);
+  cli::add_inspect(app);
+  cli::add_bench(app);
+
+  if (argc > 1 && argv[1][0] != '-') {
+    const auto known = command_names(app);
+    if (std::find(known.begin(), known.end(), argv[1]) == known.end())
+      throw UsageError(unknown_name("command", "eignn", argv[1], known));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    std::cout << (chosen.empty() ? &app : chosen[0])->help();
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
+    std::cout << app.help("", CLI::AppFormatMode::All);
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    std::cout << version.what() << '\n';
+    return 0;
+  } catch (const CLI::FileError& error) {
+    throw InputError(fmt::format("{}; check --config", error.what()));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see eignn --help", error.what()));
+  }
+  if (app.get_subcommands().empty()) {
+    std::cout << app.help();
+    return app.remaining().empty() ? 0 : 2;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const eignn::cli::Interrupted& stop) {
+    fmt::print(stderr, "eignn: {}\n", stop.message);
+    return 130;
+  } catch (const eignn::Error& error) {
+    return fail(error.exit_code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(1, "out of memory; use a smaller graph, fewer features or --dtype float32");
+  } catch (const c10::Error& error) {
+    return fail(1, fmt::format("libtorch: {}", error.what_without_backtrace()));
+  } catch (const std::exception& error) {
+    return fail(1, error.what());
+  }
+}

@@ -1,0 +1,52 @@
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "cli/restored.h"
+#include "data/tensor_bytes.h"
+#include "eignn/error.h"
+#include "train/run_folder.h"
+
+namespace eignn::cli {
+
+namespace {
+
+struct Flags {
+  TrainConfig config;
+  std::string checkpoint, out;
+};
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+void work(const CLI::App& command, const Flags& flags) {
+  const bool csv = ends_with(flags.out, ".csv");
+  if (!csv && !ends_with(flags.out, ".npy"))
+    throw UsageError(fmt::format(
+        "the ending says the format, and '{}' has none of them (--out); use .csv or .npy", flags.out));
+  const Restored restored = restore(command, flags.config, flags.checkpoint);
+  const auto f = scores(restored, torch::arange(restored.dataset.nodes()));
+  if (csv) {
+    write_predictions_csv(flags.out, restored.dataset, restored.dataset.splits[restored.split], f);
+  } else {
+    write_npy(flags.out, f.to(torch::kFloat64).softmax(1));
+  }
+  fmt::print("{} nodes written to {}\n", restored.dataset.nodes(), flags.out);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  auto* command = add_command(
+      app, "predict", "Predict the class of every node",
+      "  eignn predict --checkpoint runs/a --out predictions.csv\n"
+      "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
+      ".csv: node,split,label,predicted,p0,p1,…; .npy: class probabilities, float64 (nodes, classes).");
+  auto flags = std::make_shared<Flags>();
+  add_restore_flags(*command, flags->config, flags->checkpoint);
+  command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy")->required();
+  set_work(command, [command, flags] { work(*command, *flags); });
+}
+
+}  // namespace eignn::cli

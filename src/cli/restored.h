@@ -1,0 +1,35 @@
+// A checkpoint's model on a data set: what evaluate and predict begin with.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cli/common.h"
+#include "eignn/dataset.h"
+#include "eignn/model.h"
+#include "eignn/spectrum_cache.h"
+
+namespace eignn::cli {
+
+struct Restored {
+  TrainConfig config;  // the training run's, with the flags given now on top
+  Dataset dataset;
+  int64_t split = 0;
+  std::shared_ptr<Model> model;
+  std::unique_ptr<SpectrumCache> cache;
+};
+
+/// --checkpoint, the data flags and those of the machine.
+void add_restore_flags(CLI::App& command, TrainConfig& config, std::string& checkpoint);
+
+Restored restore(const CLI::App& command, const TrainConfig& flags, const std::string& checkpoint);
+
+/// Scores without dropout or gradients.
+torch::Tensor scores(const Restored& restored, const torch::Tensor& nodes);
+
+struct Evaluation {
+  double loss, accuracy;
+};
+Evaluation evaluate(const Restored& restored, const torch::Tensor& nodes);
+
+}  // namespace eignn::cli

@@ -1,0 +1,218 @@
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "cli/common.h"
+#include "data/graph_file.h"
+#include "data/tensor_bytes.h"
+#include "eignn/error.h"
+#include "eignn/spectrum_cache.h"
+#include "equilibrium/stopwatch.h"
+#include "train/config.h"
+
+namespace eignn::cli {
+
+namespace {
+
+struct Flags {
+  std::string graph, graph_format, features, weight, out, exponents, cotangent, grad_weight, grad_features,
+      grad_exponents;
+  std::string direction = "undirected", normalise = "sym", self_loops = "on", solver = "auto", dtype,
+              device = "cpu";
+  double gamma = 0.8, epsilon = 1e-12;
+  int64_t threads = 0;
+  bool json = false;
+};
+
+// A matrix of finite floats from a .npy file.
+torch::Tensor read_matrix(const std::string& path) {
+  const Array array = read_npy(path);
+  if (array.shape.size() != 2)
+    throw InputError(fmt::format("the array has {} dimension{}, not 2 ({}); give a matrix",
+                                 array.shape.size(), array.shape.size() == 1 ? "" : "s", path));
+  if (array.type != ElementType::float32 && array.type != ElementType::float64)
+    throw InputError(
+        fmt::format("the elements are {} ({}); save it with .astype(np.float64)", name(array.type), path));
+  auto matrix = to_tensor({array.type, array.shape, array.bytes});
+  const auto finite = torch::isfinite(matrix);
+  if (!finite.all().item<bool>()) {
+    const auto where = finite.logical_not().nonzero()[0];
+    throw InputError(fmt::format("a value is not finite ({}, row {}, column {}); clean the data first", path,
+                                 where[0].item<int64_t>(), where[1].item<int64_t>()));
+  }
+  return matrix;
+}
+
+void require_shape(const torch::Tensor& matrix, int64_t rows, int64_t columns, const std::string& path,
+                   const char* why) {
+  if (matrix.size(0) != rows || matrix.size(1) != columns)
+    throw InputError(fmt::format("the shape is ({}, {}) and should be ({}, {}) ({}); {}", matrix.size(0),
+                                 matrix.size(1), rows, columns, path, why));
+}
+
+// Rows that are not zero and yet below the normal range, or above it.
+torch::Tensor rows_out_of_range(const ScaledRows& rows) {
+  if (!rows.exponents.defined()) return torch::empty({0}, torch::kInt64);
+  const double tiny = rows.values.scalar_type() == torch::kFloat32 ? std::numeric_limits<float>::min()
+                                                                   : std::numeric_limits<double>::min();
+  const auto size = rows.plain().abs().amax(1), given = rows.values.abs().amax(1);
+  return ((given > 0).logical_and((size < tiny).logical_or(torch::isinf(size)))).nonzero().squeeze(1);
+}
+
+torch::Tensor exponents_or_zero(const ScaledRows& rows) {
+  return rows.exponents.defined() ? rows.exponents : torch::zeros({rows.values.size(0)}, torch::kInt64);
+}
+
+void check_flags(const Flags& f) {
+  const bool wants_gradient = !f.grad_weight.empty() || !f.grad_features.empty();
+  if (wants_gradient && f.cotangent.empty())
+    throw UsageError(
+        "a gradient needs the cotangent ∂L/∂Z (--grad-weight, --grad-features); give --cotangent Y.npy");
+  if (!wants_gradient && !f.cotangent.empty())
+    throw UsageError(
+        "a cotangent is of no use alone (--cotangent); give --grad-weight or --grad-features too");
+  if (!f.grad_exponents.empty() && f.grad_features.empty())
+    throw UsageError(
+        "exponents of a gradient that is not asked for (--grad-exponents); give --grad-features too");
+  if (f.self_loops != "on" && f.self_loops != "off")
+    throw UsageError(fmt::format("unknown choice '{}' (--self-loops); use on or off", f.self_loops));
+}
+
+void work(const Flags& f) {
+  check_flags(f);
+  const PropagationOptions propagation{parse_direction(f.direction), parse_normalisation(f.normalise),
+                                       f.self_loops == "on"};
+  if (!f.dtype.empty()) parse_dtype(f.dtype);
+  SolverOptions options;
+  options.gamma = f.gamma;
+  options.epsilon = f.epsilon;
+  if (!(f.gamma > 0 && f.gamma <= 1))
+    throw UsageError(fmt::format("γ = {} is outside (0, 1] (--gamma); the paper uses 0.8", f.gamma));
+  options.device = parse_device(f.device);
+  use_threads(f.threads);
+
+  auto X = read_matrix(f.features), F = read_matrix(f.weight);
+  const int64_t n = X.size(0), m = X.size(1);
+  if (n == 0 || m == 0)
+    throw InputError(fmt::format("the matrix is empty ({}); give at least one node and feature", f.features));
+  require_shape(F, m, m, f.weight, "F is square, with a row per feature of X");
+  torch::Tensor Y;
+  if (!f.cotangent.empty()) {
+    Y = read_matrix(f.cotangent);
+    require_shape(Y, n, m, f.cotangent, "the cotangent has the shape of X");
+  }
+  bool all_single = X.scalar_type() == torch::kFloat32 && F.scalar_type() == torch::kFloat32;
+  if (Y.defined()) all_single = all_single && Y.scalar_type() == torch::kFloat32;
+  options.dtype = !f.dtype.empty() ? parse_dtype(f.dtype) : all_single ? torch::kFloat32 : torch::kFloat64;
+  for (auto* t : {&X, &F, &Y})
+    if (t->defined()) {
+      *t = t->to(options.device, options.dtype);
+      if (!torch::isfinite(*t).all().item<bool>())
+        throw InputError("a value does not fit into float32 (--dtype); use --dtype float64");
+    }
+
+  const ArcList arcs = read_graph(f.graph, f.graph_format);
+  check_node_range(arcs, n, f.graph);
+  const Graph graph = Graph::from_arcs(n, arcs.source, arcs.target);
+  auto S = std::make_shared<Propagation>(make_propagation(graph, propagation));
+
+  SpectrumCache cache;
+  options.store = &cache;
+  constexpr int64_t cheap_to_refine = 1024;  // beyond, long double would outlast the solve
+  options.refine = m <= cheap_to_refine;
+  const Stopwatch watch;
+  const auto solver = make_solver(f.solver, S, options, m, /*needs_all=*/true);
+  const auto solved = solver->solve(F, X);
+  const ScaledRows Z = solved->rows();
+  Gradients gradients;
+  if (Y.defined()) gradients = solved->pull({}, {Y, {}}, /*want_X=*/true);
+  const double seconds = watch.seconds();
+
+  const auto lost = rows_out_of_range(Z);
+  if (f.exponents.empty() && lost.numel() > 0)
+    throw InputError(fmt::format(
+        "{} rows of Z leave the range of {}, the first at node {} ({}); give --exponents E.npy", lost.numel(),
+        options.dtype == torch::kFloat32 ? "float32" : "float64", lost[0].item<int64_t>(), f.out));
+  if (!torch::isfinite(Z.values).all().item<bool>())
+    throw InputError(
+        "Z has values that are not finite; the equilibrium is out of range: use a smaller γ or a larger ε");
+
+  Json json = {{"n", n},
+               {"m", m},
+               {"arcs", graph.arcs()},
+               {"solver", solver->name()},
+               {"dtype", options.dtype == torch::kFloat32 ? "float32" : "float64"},
+               {"gamma", f.gamma},
+               {"epsilon", f.epsilon},
+               {"residual", residual(*S, Z.plain(), F, X, f.gamma, f.epsilon)},
+               {"adjoint_residual", nullptr},
+               {"iterations", solved->iterations},
+               {"seconds", seconds}};
+  if (Y.defined()) {
+    json["adjoint_residual"] = residual(*S, gradients.X.plain(), F, Y, f.gamma, f.epsilon, /*adjoint=*/true);
+    json["adjoint_iterations"] = gradients.iterations;
+  }
+
+  if (f.exponents.empty()) {
+    write_npy(f.out, Z.plain());
+  } else {
+    write_npy(f.out, Z.values);
+    write_npy(f.exponents, exponents_or_zero(Z));
+  }
+  if (!f.grad_weight.empty()) write_npy(f.grad_weight, gradients.F);
+  if (!f.grad_features.empty() && !f.grad_exponents.empty()) {
+    write_npy(f.grad_features, gradients.X.values);
+    write_npy(f.grad_exponents, exponents_or_zero(gradients.X));
+  } else if (!f.grad_features.empty()) {
+    const auto below = rows_out_of_range(gradients.X);
+    if (below.numel() > 0)
+      warning(fmt::format(
+          "{} rows of the gradient of X leave the floating range and are written as 0 or infinity ({}); give "
+          "--grad-exponents to keep them",
+          below.numel(), f.grad_features));
+    write_npy(f.grad_features, gradients.X.plain());
+  }
+  if (f.json) return print_json(json);
+  fmt::print("{} nodes, {} features, {} arcs: solved by {} in {:.3g} s, residual {:.2e}\n", n, m,
+             graph.arcs(), solver->name(), seconds, json["residual"].get<double>());
+  if (Y.defined()) fmt::print("adjoint residual {:.2e}\n", json["adjoint_residual"].get<double>());
+}
+
+}  // namespace
+
+void add_solve(CLI::App& app) {
+  auto* command = add_command(
+      app, "solve", "Solve the equilibrium, and its adjoint, for matrices in files",
+      "  eignn solve --graph g.edges --features X.npy --weight F.npy --out Z.npy\n"
+      "  eignn solve --graph g.npz --direction in --solver direct --gamma 1 --features X.npy --weight F.npy "
+      "\\\n"
+      "      --out Z.npy --exponents E.npy --cotangent Y.npy --grad-weight dF.npy --grad-features dX.npy "
+      "--json\n"
+      "X, Y, Z and dX have a row per node; F and dF are (m, m). docs/files.md describes every format.");
+  auto f = std::make_shared<Flags>();
+  command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list")
+      ->required();
+  command->add_option("--graph-format", f->graph_format, "npz, mtx or edges; by content when not given");
+  command->add_option("--features", f->features, "X.npy, float32 or float64, a row per node")->required();
+  command->add_option("--weight", f->weight, "F.npy, square")->required();
+  command->add_option("--out", f->out, "Where to write Z.npy")->required();
+  command->add_option("--exponents", f->exponents,
+                      "Where to write E.npy, int64: the true row j is Z[j]·2^E[j]");
+  command->add_option("--cotangent", f->cotangent, "Y.npy = ∂L/∂Z");
+  command->add_option("--grad-weight", f->grad_weight, "Where to write ∂L/∂F");
+  command->add_option("--grad-features", f->grad_features, "Where to write ∂L/∂X");
+  command->add_option("--grad-exponents", f->grad_exponents, "Where to write the exponents of ∂L/∂X's rows");
+  command->add_option("--direction", f->direction, "undirected, in or out")->capture_default_str();
+  command->add_option("--normalise", f->normalise, "sym or out-in")->capture_default_str();
+  command->add_option("--self-loops", f->self_loops, "on: A+I; off: A")->capture_default_str();
+  command->add_option("--gamma", f->gamma, "In (0, 1]")->capture_default_str();
+  command->add_option("--epsilon", f->epsilon, "The epsilon of g(F)")->capture_default_str();
+  command->add_option("--solver", f->solver, "auto, spectral, direct, krylov, picard or published")
+      ->capture_default_str();
+  command->add_option("--dtype", f->dtype, "float32 or float64; float64 unless all inputs are float32");
+  command->add_option("--device", f->device, "cpu or cuda")->capture_default_str();
+  command->add_option("--threads", f->threads, "Threads; 0: all cores")->capture_default_str();
+  command->add_flag("--json", f->json, "Print one JSON object");
+  set_work(command, [f] { work(*f); });
+}
+
+}  // namespace eignn::cli

@@ -1,0 +1,126 @@
+#include "data/atomic_file.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "eignn/error.h"
+
+namespace eignn {
+namespace {
+
+const char* remedy_for(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another disk";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a place where you have the permission, or change it";
+    case ENOENT:
+      return "check the spelling and that the folder exists";
+    case ENOTDIR:
+      return "check the path: a part of it is a file, not a folder";
+    case EISDIR:
+      return "give the name of a file, not of a folder";
+    default:
+      return "choose another path";
+  }
+}
+
+[[noreturn]] void fail(const char* verb, const std::string& path, int error) {
+  throw InputError(fmt::format("cannot {}: {} ({}); {}", verb, std::generic_category().message(error), path,
+                               remedy_for(error)));
+}
+
+// Renaming onto a link would replace the link; its target is what the user means.
+std::string follow_links(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_symlink(path, none)) return path;
+  const std::filesystem::path target = std::filesystem::canonical(path, none);
+  return none ? path : target.string();
+}
+
+std::string temporary_name(const std::string& target) {
+  static std::atomic<unsigned> counter{0};
+  return fmt::format("{}.tmp-{}-{}", target, getpid(), counter++);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
+  struct stat status = {};
+  const bool exists = stat(target_.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) fail("write", path_, errno);
+  if (exists && S_ISDIR(status.st_mode)) fail("write", path_, EISDIR);
+  // A rename needs no permission on the old file, and a file that is write-protected is so on purpose.
+  if (exists && access(target_.c_str(), W_OK) != 0) fail("write", path_, errno);
+
+  const bool in_place = exists && !S_ISREG(status.st_mode);
+  if (!in_place) temporary_ = temporary_name(target_);
+  file_.reset(in_place ? std::fopen(target_.c_str(), "wbe") : std::fopen(temporary_.c_str(), "wbxe"));
+  if (!file_) {
+    const int error = errno;
+    temporary_.clear();
+    fail("write", path_, error);
+  }
+  // Keeps the mode of the file that is replaced. Some file systems have no modes: then there is none to keep.
+  if (exists && !in_place) static_cast<void>(fchmod(fileno(file_.get()), status.st_mode & 07777U) == 0);
+}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, size_t size) {
+  if (size != 0 && std::fwrite(data, 1, size, file_.get()) != size) fail("write", path_, errno);
+}
+
+void AtomicFile::commit() {
+  if (std::fflush(file_.get()) != 0) fail("write", path_, errno);
+  if (!temporary_.empty() && fsync(fileno(file_.get())) != 0) fail("write", path_, errno);
+  if (std::fclose(file_.release()) != 0) fail("write", path_, errno);
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("write", path_, errno);
+  temporary_.clear();
+}
+
+void write_file_atomically(const std::string& path, const std::string& content) {
+  AtomicFile file(path);
+  file.write(content.data(), content.size());
+  file.commit();
+}
+
+FileHandle open_for_reading(const std::string& path) {
+  FileHandle file(std::fopen(path.c_str(), "rbe"));
+  if (!file) fail("read", path, errno);
+  struct stat status = {};
+  // Opening a folder succeeds, only reading it fails, and late.
+  if (fstat(fileno(file.get()), &status) == 0 && S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+  return file;
+}
+
+std::string read_whole_file(const std::string& path) {
+  const FileHandle file = open_for_reading(path);
+  struct stat status = {};
+  const bool sized = fstat(fileno(file.get()), &status) == 0 && S_ISREG(status.st_mode);
+  // One byte more than the file holds, so that the first read already meets its end.
+  std::string content(sized ? static_cast<size_t>(status.st_size) + 1 : size_t{1} << 16, '\0');
+  size_t used = 0;
+  while (true) {
+    used += std::fread(&content[used], 1, content.size() - used, file.get());
+    if (used < content.size()) break;
+    content.resize(2 * content.size());
+  }
+  if (std::ferror(file.get()) != 0) fail("read", path, errno);
+  content.resize(used);
+  return content;
+}
+
+}  // namespace eignn

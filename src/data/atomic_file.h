@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace eignn {
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
+
+/// A file that appears whole or not at all. Bytes go to a temporary in the same folder; `commit` flushes it
+/// to the disk and renames it onto `path`; without `commit` the destructor removes it and an older file stays
+/// as it was.
+///
+///     AtomicFile file("Z.npy");
+///     file.write(header.data(), header.size());
+///     file.commit();
+///
+/// A link is followed. A path that is no regular file (a pipe, /dev/stdout) is written in place, because
+/// renaming onto it would replace the device. Every failure is an InputError with the system's reason.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, size_t size);
+  void commit();
+
+ private:
+  std::string path_;       // as the user gave it, for messages
+  std::string target_;     // the same with links followed
+  std::string temporary_;  // empty when written in place, and after the rename
+  FileHandle file_;
+};
+
+/// Writes `content` through an AtomicFile.
+void write_file_atomically(const std::string& path, const std::string& content);
+
+/// Opens a file for reading, in binary. Missing, unreadable and a folder are InputErrors of their own.
+FileHandle open_for_reading(const std::string& path);
+
+/// All bytes of a file or pipe.
+std::string read_whole_file(const std::string& path);
+
+}  // namespace eignn

@@ -1,0 +1,80 @@
+// The three graph files: .npz with an integer array `edges` of shape (E, 2), one arc (source, target) per
+// row, 0-based; Matrix Market (matrix_market.cpp); edge lists (edge_list.cpp). A file that starts with a zip
+// header is the first, with %%MatrixMarket the second, anything else the third; the extension does not count.
+#include "data/graph_file.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "data/atomic_file.h"
+#include "data/edge_list.h"
+#include "data/matrix_market.h"
+#include "data/npz.h"
+#include "data/text_lines.h"
+#include "eignn/error.h"
+
+namespace eignn {
+namespace {
+
+std::string format_of(std::string_view content) {
+  const auto starts_with = [&](std::string_view prefix) {
+    return content.substr(0, prefix.size()) == prefix;
+  };
+  if (starts_with("PK\x03\x04") || starts_with("PK\x05\x06")) return "npz";
+  content = without_byte_order_mark(content);
+  return starts_with("%%MatrixMarket") ? "mtx" : "edges";
+}
+
+bool is_whole(ElementType type) {
+  return type != ElementType::boolean && type != ElementType::float32 && type != ElementType::float64;
+}
+
+ArcList read_npz_edges(const std::string& path) {
+  const Array edges = NpzReader(path).read("edges");
+  if (!is_whole(edges.type)) {
+    refuse(fmt::format("edges have dtype {}, not whole numbers", name(edges.type)), edges.origin,
+           "save them with .astype(np.int64)");
+  }
+  if (edges.shape.size() != 2 || edges.shape[1] != 2) {
+    refuse(fmt::format("edges have the shape ({}), not (E, 2)", fmt::join(edges.shape, ", ")), edges.origin,
+           "save one row (source, target) per arc");
+  }
+  const std::vector<int64_t> ids = edges.as<int64_t>();
+  ArcList arcs;
+  for (size_t i = 0; i < ids.size(); i += 2) {
+    arcs.source.push_back(ids[i]);
+    arcs.target.push_back(ids[i + 1]);
+  }
+  return arcs;
+}
+
+}  // namespace
+
+ArcList read_graph(const std::string& path, const std::string& format) {
+  if (format != "" && format != "npz" && format != "mtx" && format != "edges") {
+    throw UsageError(
+        fmt::format("unknown graph format {} (--graph-format); use npz, mtx or edges", quote(format)));
+  }
+  if (format == "npz") return read_npz_edges(path);
+  const std::string content = read_whole_file(path);
+  const std::string actual = format.empty() ? format_of(content) : format;
+  if (actual == "npz") return read_npz_edges(path);
+  return actual == "mtx" ? parse_matrix_market(content, path) : parse_edge_list(content, path);
+}
+
+void check_node_range(const ArcList& arcs, int64_t n, const std::string& path) {
+  if (arcs.nodes >= 0 && arcs.nodes != n) {
+    refuse(fmt::format("the graph has {} nodes, but {} are expected", arcs.nodes, n), path,
+           "give one row of features per node");
+  }
+  for (size_t k = 0; k < arcs.source.size(); ++k) {
+    for (const int64_t id : {arcs.source[k], arcs.target[k]}) {
+      if (id >= 0 && id < n) continue;
+      refuse(fmt::format("arc {} (counted from 0) names node {}, but there are {} nodes", k, id, n), path,
+             fmt::format("use ids >= 0 and < {}", n));
+    }
+  }
+}
+
+}  // namespace eignn

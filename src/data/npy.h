@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace eignn {
+
+enum class ElementType {
+  boolean,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float32,
+  float64,
+};
+
+/// NumPy's name, such as "float64".
+const char* name(ElementType type);
+
+/// Bytes of one element.
+size_t item_size(ElementType type);
+
+/// Bytes of an array; nothing when a dimension is negative or the product leaves the range of int64.
+std::optional<size_t> byte_count(ElementType type, const std::vector<int64_t>& shape);
+
+/// The ElementType of a C++ number type.
+template <class T>
+constexpr ElementType element_type_of() {
+  if constexpr (std::is_floating_point_v<T>) {
+    static_assert(sizeof(T) <= 8, "no long double");
+    return sizeof(T) == 4 ? ElementType::float32 : ElementType::float64;
+  } else {
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "a number type");
+    constexpr bool is_signed = std::is_signed_v<T>;
+    if (sizeof(T) == 1) return is_signed ? ElementType::int8 : ElementType::uint8;
+    if (sizeof(T) == 2) return is_signed ? ElementType::int16 : ElementType::uint16;
+    if (sizeof(T) == 4) return is_signed ? ElementType::int32 : ElementType::uint32;
+    return is_signed ? ElementType::int64 : ElementType::uint64;
+  }
+}
+
+/// An array as a file holds it, with its element type known only at run time.
+struct Array {
+  std::vector<int64_t> shape;  ///< empty: a single number
+  ElementType type = ElementType::float64;
+  std::vector<unsigned char> bytes;  ///< C order, little endian
+  std::string origin;                ///< where it came from, for messages: "X.npy", "graph.npz[edges]"
+
+  /// Number of elements.
+  int64_t size() const;
+
+  /// The elements as numbers of type T: float, double, int32_t, int64_t, uint8_t or uint64_t. Floats are
+  /// never cut to integers, and a number out of T's range is refused; integers become the nearest float.
+  template <class T>
+  std::vector<T> as() const;
+};
+
+/// Reads a .npy file.
+Array read_npy(const std::string& path);
+
+/// The same from memory; `origin` names the bytes in messages.
+Array parse_npy(const unsigned char* data, size_t size, const std::string& origin);
+
+/// Writes C-ordered, little-endian elements as .npy version 1.0, atomically.
+void write_npy(const std::string& path, ElementType type, const std::vector<int64_t>& shape,
+               const void* data);
+
+/// The same for double, float, int64_t and the other number types.
+template <class T>
+void write_npy(const std::string& path, const std::vector<int64_t>& shape, const std::vector<T>& values) {
+  const ElementType type = element_type_of<T>();
+  if (byte_count(type, shape) != values.size() * sizeof(T)) {
+    throw std::invalid_argument("write_npy: the shape and the number of values differ");
+  }
+  write_npy(path, type, shape, values.data());
+}
+
+}  // namespace eignn

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/npy.h"
+
+namespace eignn {
+
+struct TensorBytes {
+  ElementType type = ElementType::float64;
+  std::vector<int64_t> shape;
+  std::vector<unsigned char> bytes;  ///< C order, little endian
+};
+
+/// What a .safetensors file holds.
+struct SafeTensors {
+  std::map<std::string, TensorBytes> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+/// Reads and checks a whole file; whatever is wrong with it is an InputError.
+SafeTensors read_safetensors(const std::string& path);
+
+/// The same from memory; `origin` names the bytes in messages.
+SafeTensors parse_safetensors(std::string_view file, const std::string& origin);
+
+/// Writes a file that every safetensors reader takes, atomically. Names and metadata must be UTF-8.
+void write_safetensors(const std::string& path, const SafeTensors& content);
+
+}  // namespace eignn

@@ -1,0 +1,17 @@
+// Between libtorch's tensors and the bytes of files.
+#pragma once
+
+#include <torch/types.h>
+
+#include "data/npy.h"
+#include "data/safetensors.h"
+
+namespace eignn {
+
+/// A contiguous CPU copy of the tensor's elements. float32, float64, int64, int32, uint8 and bool.
+TensorBytes to_bytes(const torch::Tensor& tensor);
+torch::Tensor to_tensor(const TensorBytes& bytes);
+
+void write_npy(const std::string& path, const torch::Tensor& tensor);
+
+}  // namespace eignn

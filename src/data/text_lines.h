@@ -1,0 +1,112 @@
+// What the readers share: the form of a rejection; for text, lines with numbers, words, whole numbers.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "eignn/error.h"
+
+namespace eignn {
+
+/// Throws the InputError that every reader's rejection is.
+[[noreturn]] inline void refuse(std::string_view what, std::string_view where, std::string_view remedy) {
+  throw InputError(fmt::format("{} ({}); {}", what, where, remedy));
+}
+
+/// `text` between quotes, safe in a one-line message: what does not print becomes \xNN, long text is cut.
+inline std::string quote(std::string_view text) {
+  constexpr size_t longest = 40;
+  std::string result = "'";
+  for (const char c : text.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      result += c;
+    } else {
+      result += fmt::format("\\x{:02x}", byte);
+    }
+  }
+  return result + (text.size() > longest ? "...'" : "'");
+}
+
+/// `text` after a UTF-8 byte order mark, which some editors put first.
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (text.substr(0, mark.size()) == mark) text.remove_prefix(mark.size());
+  return text;
+}
+
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+inline void skip_blanks(std::string_view* rest) {
+  size_t i = 0;
+  while (i < rest->size() && is_blank((*rest)[i])) ++i;
+  rest->remove_prefix(i);
+}
+
+/// Takes the next word off `rest`: up to a blank, a tab or the character `stop`; empty at the line's end.
+inline std::string_view take_word(std::string_view* rest, char stop = ' ') {
+  skip_blanks(rest);
+  size_t i = 0;
+  while (i < rest->size() && !is_blank((*rest)[i]) && (*rest)[i] != stop) ++i;
+  const std::string_view word = rest->substr(0, i);
+  rest->remove_prefix(i);
+  return word;
+}
+
+/// Walks over the lines of a text in memory; lines end in LF or CRLF, the last one may end in neither.
+///
+///     TextLines lines(text, path);
+///     while (lines.next()) use(lines.line());
+class TextLines {
+ public:
+  TextLines(std::string_view text, std::string origin)
+      : rest_(without_byte_order_mark(text)), origin_(std::move(origin)) {}
+
+  /// Steps to the next line; false after the last.
+  bool next() {
+    if (rest_.empty()) return false;
+    const size_t end = rest_.find('\n');
+    line_ = rest_.substr(0, end);
+    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+    if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
+    ++number_;
+    return true;
+  }
+
+  std::string_view line() const { return line_; }
+
+  /// Throws the InputError "what (file, line N); remedy" about the current line.
+  [[noreturn]] void refuse(std::string_view what, std::string_view remedy) const {
+    eignn::refuse(what, fmt::format("{}, line {}", origin_, std::max<int64_t>(number_, 1)), remedy);
+  }
+
+  /// The whole number that `word`, a piece of the current line, spells.
+  int64_t whole_number(std::string_view word, std::string_view remedy) const {
+    int64_t value = 0;
+    const char* end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    if (word.empty()) refuse("a number is missing", remedy);
+    if (error == std::errc::invalid_argument || stop != end) {
+      refuse(quote(word) + " is not a whole number", remedy);
+    }
+    if (error == std::errc::result_out_of_range) refuse(quote(word) + " does not fit into 64 bits", remedy);
+    return value;
+  }
+
+ private:
+  std::string_view rest_;
+  std::string origin_;
+  std::string_view line_;
+  int64_t number_ = 0;
+};
+
+}  // namespace eignn

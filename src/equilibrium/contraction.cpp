@@ -1,0 +1,73 @@
+#include "equilibrium/contraction.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "eignn/error.h"
+
+namespace eignn {
+
+namespace {
+
+// ‖F q_i‖² / ‖q_i‖² for every column of Q: the error of an eigenvector enters squared, and long double keeps
+// the rest.
+torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q) {
+  const auto f = F.to(torch::kCPU, torch::kFloat64).contiguous(),
+             q = Q.to(torch::kCPU, torch::kFloat64).t().contiguous();
+  const int64_t m = f.size(0);
+  auto sigma = torch::empty({m}, torch::kFloat64);
+  const double *F_data = f.data_ptr<double>(), *Q_data = q.data_ptr<double>();
+  double* out = sigma.data_ptr<double>();
+  for (int64_t i = 0; i < m; ++i) {
+    const double* qi = Q_data + i * m;
+    long double above = 0, below = 0;
+    for (int64_t r = 0; r < m; ++r) {
+      long double dot = 0;
+      for (int64_t c = 0; c < m; ++c) dot += static_cast<long double>(F_data[r * m + c]) * qi[c];
+      above += dot * dot;
+      below += static_cast<long double>(qi[r]) * qi[r];
+    }
+    out[i] = static_cast<double>(above / below);
+  }
+  return sigma;
+}
+
+}  // namespace
+
+Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
+    : F_(F.detach()), gram_(F_.t().mm(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {}
+
+torch::Tensor Contraction::pullback(const torch::Tensor& R) const {
+  auto along = 2 * (gram_ * R).sum() / (nu_ * nu_ + epsilon_ * nu_);
+  along = torch::where(nu_ > 0, along, torch::zeros_like(along));
+  return F_.mm(R + R.t() - along * gram_) * (gamma_ / (nu_ + epsilon_));
+}
+
+DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon,
+                                             bool refined)
+    : Contraction(F, gamma, epsilon) {
+  torch::Tensor sigma;
+  std::tie(sigma, Q) = torch::linalg_eigh(gram_);
+  if (refined) sigma = rayleigh_quotients(F_, Q).to(sigma.options());
+  sigma = sigma.clamp_min(0);
+  // ν from the same eigenvalues, so that 1 - μ₁ = (ε + Σ_{i>1} σᵢ²/(ν+σ₁)) / (ν+ε) is exact in them.
+  const auto nu = sigma.norm();
+  mu = sigma / (nu + epsilon);
+  one_minus_mu = 1 - mu;
+  const int64_t m = sigma.size(0);
+  const auto rest = sigma.narrow(0, 0, m - 1).square().sum();
+  const auto top = sigma[m - 1];
+  const auto gap = torch::where(nu > 0, rest / (nu + top), torch::zeros_like(nu));
+  one_minus_mu[m - 1] = (gap + epsilon) / (nu + epsilon);
+  a = gamma * mu;
+  one_minus_a = (1 - gamma) + gamma * one_minus_mu;
+}
+
+std::vector<double> leading_mu(const torch::Tensor& F, double epsilon, int64_t k) {
+  const DecomposedContraction g(F.detach().to(torch::kCPU, torch::kFloat64), 1.0, epsilon);
+  const auto largest = g.mu.flip(0).narrow(0, 0, std::min(k, g.mu.size(0))).contiguous();
+  return {largest.data_ptr<double>(), largest.data_ptr<double>() + largest.numel()};
+}
+
+}  // namespace eignn

@@ -1,0 +1,43 @@
+// g(F) = FᵀF / (ν + ε), ν = ‖FᵀF‖_F: its spectrum without cancellation, and its pullback.
+#pragma once
+
+#include <torch/types.h>
+
+#include <vector>
+
+namespace eignn {
+
+/// g and its derivative. O(m³); no eigendecomposition until `decompose`.
+class Contraction {
+ public:
+  Contraction(const torch::Tensor& F, double gamma, double epsilon);
+
+  const torch::Tensor& F() const { return F_; }
+  torch::Tensor g() const { return gram_ / (nu_ + epsilon_); }
+
+  /// ∇F for R = W Sᵀ Zᵀ:  γ/(ν+ε) · F (R + Rᵀ - 2⟨FᵀF, R⟩/(ν² + εν) · FᵀF).  At F = 0 the gradient is 0.
+  torch::Tensor pullback(const torch::Tensor& R) const;
+
+ protected:
+  torch::Tensor F_, gram_, nu_;
+  double gamma_, epsilon_;
+};
+
+/// The same with g = Q diag(μ) Qᵀ, μ ascending.
+class DecomposedContraction : public Contraction {
+ public:
+  /// `refined` recomputes the eigenvalues as Rayleigh quotients in long double: correctly rounded, for
+  /// solvers whose answer at distance d depends on μ to the power d.
+  DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon, bool refined = false);
+
+  torch::Tensor Q;            // (m, m), columns are eigenvectors
+  torch::Tensor mu;           // (m,)
+  torch::Tensor a;            // γμ
+  torch::Tensor one_minus_a;  // (1-γ) + γ(1-μ), never formed as 1 - a
+  torch::Tensor one_minus_mu;
+};
+
+/// The k largest eigenvalues of g(F), largest first: what a summary reports.
+std::vector<double> leading_mu(const torch::Tensor& F, double epsilon, int64_t k = 5);
+
+}  // namespace eignn

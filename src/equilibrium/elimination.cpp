@@ -1,0 +1,160 @@
+#include "equilibrium/elimination.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "eignn/error.h"
+#include "equilibrium/ordering.h"
+
+namespace eignn {
+
+namespace {
+
+struct Structure {
+  std::vector<int64_t> order, position;
+  std::vector<std::vector<int32_t>> later;
+};
+
+std::vector<int64_t> inverse(const std::vector<int64_t>& order) {
+  std::vector<int64_t> position(order.size());
+  for (size_t k = 0; k < order.size(); ++k) position[order[k]] = static_cast<int64_t>(k);
+  return position;
+}
+
+// Structure of column k = its later neighbours, and those that its children in the elimination tree pass on;
+// the parent of a column is its first later position. Stops early once `limit` slots are passed.
+Structure eliminate_symbolically(const Propagation& S, int64_t limit) {
+  const Graph pattern = S.symmetric ? S.pattern() : S.pattern().symmetrised();
+  Structure s;
+  s.order = fill_reducing_order(pattern);
+  s.position = inverse(s.order);
+  s.later.resize(S.nodes);
+  std::vector<std::vector<int32_t>> children(S.nodes);
+  int64_t slots = 0;
+  for (int64_t k = 0; k < S.nodes; ++k) {
+    std::vector<int32_t>& column = s.later[k];
+    const int64_t v = s.order[k];
+    for (int64_t a = pattern.row_begin[v]; a < pattern.row_begin[v + 1]; ++a)
+      if (s.position[pattern.target[a]] > k)
+        column.push_back(static_cast<int32_t>(s.position[pattern.target[a]]));
+    for (int32_t child : children[k])
+      for (int32_t i : s.later[child])
+        if (i != k) column.push_back(i);
+    std::sort(column.begin(), column.end());
+    column.erase(std::unique(column.begin(), column.end()), column.end());
+    if (!column.empty()) children[column.front()].push_back(static_cast<int32_t>(k));
+    slots += static_cast<int64_t>(column.size());
+    if (slots > limit)
+      throw InputError(fmt::format(
+          "the direct solver would need more than {:.1f} GB (the graph's factors fill in at node {} of {}); "
+          "use --solver spectral, krylov or picard",
+          8e-9 * 8 * static_cast<double>(limit), k, S.nodes));
+  }
+  return s;
+}
+
+int64_t slot_of(const Elimination& e, int64_t column, int64_t row) {
+  const auto first = e.later.begin() + e.begin[column], last = e.later.begin() + e.begin[column + 1];
+  return std::lower_bound(first, last, row) - e.later.begin();
+}
+
+void place_entries(const Propagation& S, Elimination& e) {
+  e.upper.assign(e.slots(), 0.0);
+  if (!e.symmetric) e.lower.assign(e.slots(), 0.0);
+  e.diagonal.assign(e.nodes, 0.0);
+  for (int64_t v = 0; v < e.nodes; ++v)
+    for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) {
+      const int64_t p = e.position[v], q = e.position[S.column[a]];
+      if (p == q) {
+        e.diagonal[p] = S.weight[a];
+      } else if (p < q) {
+        e.upper[slot_of(e, p, q)] = S.weight[a];
+      } else if (!e.symmetric) {
+        e.lower[slot_of(e, q, p)] = S.weight[a];
+      }
+    }
+}
+
+void place_updates(Elimination& e) {
+  e.pair_begin.assign(1, 0);
+  for (int64_t k = 0; k < e.nodes; ++k) {
+    for (int64_t a = e.begin[k]; a < e.begin[k + 1]; ++a)
+      for (int64_t b = a + 1; b < e.begin[k + 1]; ++b)
+        e.pair_slot.push_back(static_cast<int32_t>(slot_of(e, e.later[a], e.later[b])));
+    e.pair_begin.push_back(static_cast<int64_t>(e.pair_slot.size()));
+  }
+}
+
+void place_scaling(const Propagation& S, Elimination& e) {
+  for (int64_t v : e.order) {
+    double row_sum = 0;
+    for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) row_sum += S.weight[a];
+    e.left.push_back(S.left[v]);
+    e.right.push_back(S.right[v]);
+    if (S.slack.empty()) {
+      e.h.push_back(1 / (S.left[v] * S.right[v]));
+    } else {
+      e.h.push_back(row_sum + S.slack[v]);
+      e.slack.push_back(S.slack[v]);
+    }
+  }
+}
+
+void place_incoming(const Propagation& S, Elimination& e) {
+  std::vector<int64_t> count(e.nodes + 1, 0);
+  for (int64_t column : S.column) ++count[e.position[column] + 1];
+  for (int64_t k = 0; k < e.nodes; ++k) count[k + 1] += count[k];
+  e.incoming_begin = count;
+  e.incoming.resize(S.column.size());
+  e.incoming_weight.resize(S.column.size());
+  for (int64_t p = 0; p < e.nodes; ++p) {
+    const int64_t v = e.order[p];
+    for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) {
+      const int64_t at = count[e.position[S.column[a]]]++;
+      e.incoming[at] = static_cast<int32_t>(p);
+      e.incoming_weight[at] = S.weight[a];
+    }
+  }
+}
+
+}  // namespace
+
+EliminationCost estimate_elimination(const Propagation& S) {
+  EliminationCost cost;
+  // Past this no plan would take the direct solver; the estimate then only has to be large.
+  constexpr int64_t limit = 20'000'000;
+  try {
+    for (const auto& column : eliminate_symbolically(S, limit).later) {
+      const double width = static_cast<double>(column.size());
+      cost.slots += static_cast<int64_t>(column.size());
+      cost.updates += width * (width - 1) / 2;
+    }
+  } catch (const InputError&) {
+    cost.slots = limit;
+    cost.updates = 1e18;
+  }
+  return cost;
+}
+
+Elimination analyse_elimination(const Propagation& S, int64_t lanes, double memory_limit) {
+  const double bytes_per_slot = 8.0 * static_cast<double>(lanes) * (S.symmetric ? 2 : 4);
+  Structure s = eliminate_symbolically(S, static_cast<int64_t>(memory_limit / bytes_per_slot));
+  Elimination e;
+  e.nodes = S.nodes;
+  e.symmetric = S.symmetric;
+  e.order = std::move(s.order);
+  e.position = std::move(s.position);
+  e.begin.assign(1, 0);
+  for (const auto& column : s.later) {
+    e.later.insert(e.later.end(), column.begin(), column.end());
+    e.begin.push_back(e.slots());
+  }
+  place_entries(S, e);
+  place_updates(e);
+  place_scaling(S, e);
+  place_incoming(S, e);
+  return e;
+}
+
+}  // namespace eignn

@@ -1,0 +1,26 @@
+// Remembers what was derived from X for as long as the same X comes back.
+#pragma once
+
+#include <torch/types.h>
+
+namespace eignn {
+
+/// X̂ = derive(X), computed again only when another tensor, or another version of it, is given.
+class FeatureCache {
+ public:
+  template <class Derive>
+  const torch::Tensor& get(const torch::Tensor& X, Derive derive) {
+    if (!derived_.defined() || !source_.is_same(X) || version_ != X._version()) {
+      derived_ = derive(X.detach());
+      source_ = X;
+      version_ = X._version();
+    }
+    return derived_;
+  }
+
+ private:
+  torch::Tensor source_, derived_;
+  int64_t version_ = -1;
+};
+
+}  // namespace eignn

@@ -1,0 +1,65 @@
+// The numeric half of the direct solver, for a block of shifts at once: one SIMD lane per shift.
+//
+//     M = diag(h) - a Â,   y M = b   or   v Mᵀ = b
+//
+// Numbers are pairs (mantissa, digit) with the value mantissa · 2^(512·digit) (2^(64·digit) in float), so
+// that a signal may fall below any floating range along a path and still be right to the last bit. All lanes
+// of a node nearly always share their digits; then an operation is the plain floating one and a comparison.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "equilibrium/elimination.h"
+
+namespace eignn {
+
+template <class T>
+struct Digits;
+template <>
+struct Digits<double> {
+  using Int = int64_t;
+  static constexpr int lanes = 8, bits = 512;
+};
+template <>
+struct Digits<float> {
+  using Int = int32_t;
+  static constexpr int lanes = 16, bits = 64;
+};
+
+/// One block's vectors: `mantissa` and `digit` are [nodes][lanes], in elimination order.
+template <class T>
+struct LaneVector {
+  T* mantissa;
+  typename Digits<T>::Int* digit;
+};
+
+/// The factors of one block of shifts.
+template <class T>
+class GthFactor {
+ public:
+  /// Factors diag(h) - a Â for the lanes' shifts a. `complement` is 1 - a, formed without cancellation by the
+  /// caller: pivots are sums of off-diagonals and of row excesses (1-a) h + a·slack, and nothing is
+  /// subtracted (Grassmann, Taksar and Heyman). Without slack the pivots are h - a Â_kk - …, as in plain LU.
+  /// Returns false when a pivot is not positive: the matrix is singular.
+  bool factor(const Elimination& e, const T* a, const T* complement);
+
+  /// b ← the y of y M = b; transposed: of y Mᵀ = b.
+  void solve(const Elimination& e, LaneVector<T> b, bool transposed) const;
+
+ private:
+  std::vector<T> lower_, upper_;  // [slots][lanes]: o/pivot
+  std::vector<typename Digits<T>::Int> lower_digit_, upper_digit_;
+  std::vector<T> inverse_pivot_, excess_;
+  bool lower_has_digits_ = false, upper_has_digits_ = false;
+};
+
+/// out_i = Σ_j y_j Â_ji: what arrives at each node.
+template <class T>
+void receive(const Elimination& e, LaneVector<T> y, LaneVector<T> out);
+
+/// value · 2^(bits·digit) in the ordinary range: 0 below it, infinite above it.
+template <class T>
+T ordinary(T mantissa, typename Digits<T>::Int digit);
+
+}  // namespace eignn

@@ -1,0 +1,99 @@
+// published: the algorithm as its authors published it, kept as the opponent in benchmarks. No oracle.
+//
+//     Z = Q_F (G ∘ (Q_Fᵀ X Q_S)) Q_Sᵀ,   S = Q_S Λ Q_Sᵀ dense, n×n, once; both products with Q_S in every
+//     step W likewise from Y;   R = W Sᵀ Zᵀ in node space
+//
+// O(n³) once; O(m³ + m n²) a step, forward and backward alike. Written column-major as the paper has it.
+#include <torch/torch.h>
+
+#include <numeric>
+
+#include "eignn/error.h"
+#include "equilibrium/contraction.h"
+#include "equilibrium/solvers.h"
+#include "equilibrium/sparse_product.h"
+#include "equilibrium/stopwatch.h"
+
+namespace eignn {
+
+namespace {
+
+struct DenseSpectrum {
+  torch::Tensor Q_S, lambda;
+  SparseProduct S;
+};
+
+class PublishedEquilibrium : public Equilibrium {
+ public:
+  PublishedEquilibrium(std::shared_ptr<const DenseSpectrum> spectrum, const torch::Tensor& F,
+                       const torch::Tensor& X, const SolverOptions& options)
+      : spectrum_(std::move(spectrum)), g_(F, options.gamma, options.epsilon) {
+    std::tie(mu_, Q_F_) = torch::linalg_eigh(g_.g());
+    G_ = 1 / (1 - options.gamma * torch::outer(mu_, spectrum_->lambda));
+    Z_ = close(X.t());
+  }
+
+  ScaledRows rows(const torch::Tensor& index) const override {
+    return {index.defined() ? Z_.t().index_select(0, index) : Z_.t().contiguous(), {}};
+  }
+
+  Gradients pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
+    auto Y = cotangent.plain();
+    if (index.defined()) {
+      const auto given = Y;
+      Y = torch::zeros({Z_.size(1), Z_.size(0)}, given.options());
+      Y.index_add_(0, index, given);
+    }
+    const auto W = close(Y.t());
+    Gradients out;
+    out.F = g_.pullback(W.mm(spectrum_->S.gather(Z_.t().contiguous())));
+    if (want_X) out.X.values = W.t().contiguous();
+    return out;
+  }
+
+ private:
+  torch::Tensor close(const torch::Tensor& X) const {
+    return Q_F_.mm(G_ * Q_F_.t().mm(X.mm(spectrum_->Q_S))).mm(spectrum_->Q_S.t());
+  }
+  std::shared_ptr<const DenseSpectrum> spectrum_;
+  Contraction g_;
+  torch::Tensor mu_, Q_F_, G_, Z_;
+};
+
+class PublishedSolver : public Solver {
+ public:
+  PublishedSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options)
+      : Solver(std::move(S), options) {
+    if (!S_->symmetric)
+      throw UsageError(
+          "the published algorithm takes symmetric matrices only (--solver published); use direct or picard "
+          "for a directed graph, or --direction undirected");
+    const Stopwatch watch;
+    std::vector<int64_t> all(S_->nodes);
+    std::iota(all.begin(), all.end(), 0);
+    const auto [lambda, Q_S] =
+        torch::linalg_eigh(dense_block(*S_, all, all).to(options.device, options.dtype));
+    spectrum_ = std::make_shared<DenseSpectrum>(
+        DenseSpectrum{Q_S, lambda, SparseProduct(*S_, options.dtype, options.device)});
+    preprocess_seconds_ = watch.seconds();
+  }
+  const char* name() const override { return "published"; }
+
+  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
+    const Stopwatch watch;
+    auto solved = std::make_shared<PublishedEquilibrium>(spectrum_, F, X.detach(), options_);
+    solved->seconds = watch.seconds();
+    return solved;
+  }
+
+ private:
+  std::shared_ptr<const DenseSpectrum> spectrum_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_published(std::shared_ptr<const Propagation> S, const SolverOptions& options) {
+  return std::make_unique<PublishedSolver>(std::move(S), options);
+}
+
+}  // namespace eignn

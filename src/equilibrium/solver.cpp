@@ -1,0 +1,46 @@
+#include "eignn/solver.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "eignn/error.h"
+#include "equilibrium/solvers.h"
+#include "graph/nearest_name.h"
+
+namespace eignn {
+
+torch::Tensor ScaledRows::plain() const {
+  if (!exponents.defined()) return values;
+  // In two halves, so that 2^e itself cannot overflow before the product is formed.
+  const auto half = torch::div(exponents, 2, "floor"), rest = exponents - half;
+  const auto power = [&](const torch::Tensor& e) {
+    return torch::pow(2.0, e.clamp(-1000, 1000).to(torch::kFloat64)).unsqueeze(1);
+  };
+  return (values.to(torch::kFloat64) * power(half) * power(rest)).to(values.scalar_type());
+}
+
+const std::vector<std::string>& solver_names() {
+  static const std::vector<std::string> names = {"auto",   "spectral", "direct",
+                                                 "krylov", "picard",   "published"};
+  return names;
+}
+
+std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<const Propagation> S,
+                                    const SolverOptions& options, int64_t features, bool needs_all) {
+  if (!(options.gamma > 0 && options.gamma <= 1))
+    throw UsageError(fmt::format(
+        "γ = {} is outside (0, 1] (--gamma); beyond 1 the equilibrium need not exist", options.gamma));
+  if (!(options.epsilon >= 0) || !std::isfinite(options.epsilon))
+    throw UsageError(
+        fmt::format("ε = {} is negative or not finite (--epsilon); the paper uses 1e-12", options.epsilon));
+  if (name == "auto")
+    return make_solver(plan_solver(*S, features, options, needs_all).solver, S, options, features);
+  if (name == "spectral") return make_spectral(std::move(S), options);
+  if (name == "direct") return make_direct(std::move(S), options);
+  if (name == "krylov") return make_krylov(std::move(S), options);
+  if (name == "picard") return make_picard(std::move(S), options);
+  if (name == "published") return make_published(std::move(S), options);
+  throw UsageError(unknown_name("solver", "--solver", name, solver_names()));
+}
+
+}  // namespace eignn

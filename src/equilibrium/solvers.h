@@ -1,0 +1,24 @@
+// The solvers by name; each file opens with its equation and its cost.
+#pragma once
+
+#include "eignn/solver.h"
+
+namespace eignn {
+
+/// Ẑ = (G ∘ (X̂ Q_F)) Q_Fᵀ with G_ji = 1/(1 - γ μ_i λ_j): the paper's closed form, per connected component.
+std::unique_ptr<Solver> make_spectral(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
+/// The published dense algorithm: one n×n eigendecomposition, every product in node space. The benchmarks'
+/// opponent.
+std::unique_ptr<Solver> make_published(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
+/// Conjugate gradients on (I - γ λ_j g) ẑ_j = x̂_j for all j at once; no eigendecomposition of g.
+std::unique_ptr<Solver> make_krylov(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
+/// Z ← γ Sᵀ Z g + X until the residual bound holds; any S.
+std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
+/// Sparse elimination for every eigenvalue of g, exact to the last hop; any S.
+std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
+}  // namespace eignn

@@ -1,0 +1,18 @@
+// One seed, several independent streams: the split must not move when the model draws one number more.
+#pragma once
+
+#include <cstdint>
+
+namespace eignn {
+
+enum class Stream : uint64_t { split = 1, start = 2, dropout = 3, noise = 4 };
+
+/// SplitMix64's finaliser over (seed, stream, step).
+inline uint64_t stream_seed(uint64_t seed, Stream stream, uint64_t step = 0) {
+  uint64_t x = seed + 0x9e3779b97f4a7c15 * (static_cast<uint64_t>(stream) + 1) + 0xd1342543de82ef95 * step;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+}  // namespace eignn

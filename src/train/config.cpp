@@ -1,0 +1,122 @@
+#include "train/config.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "eignn/error.h"
+#include "graph/nearest_name.h"
+
+namespace eignn {
+
+namespace {
+
+std::string text_of(const std::string& value) {
+  return value;
+}
+template <class Number>
+std::string text_of(Number value) {
+  return fmt::format("{}", value);  // the shortest text that reads back as the same number
+}
+
+void read_into(const std::string& text, const std::string&, std::string& field) {
+  field = text;
+}
+template <class Number>
+void read_into(const std::string& text, const std::string& name, Number& field) {
+  const char* last = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), last, field);
+  if (result.ec != std::errc() || result.ptr != last)
+    throw InputError(fmt::format("'{}' is no number ({}); check the configuration", text, name));
+}
+
+void require(bool holds, const char* flag, double value, const char* range) {
+  if (!holds) throw UsageError(fmt::format("{} is out of range (--{}); give {}", value, flag, range));
+}
+
+void require_name(const std::string& value, const char* what, const char* flag,
+                  const std::vector<std::string>& known) {
+  for (const auto& name : known)
+    if (value == name) return;
+  throw UsageError(unknown_name(what, flag, value, known));
+}
+
+}  // namespace
+
+std::string to_toml(const TrainConfig& config) {
+  std::string out;
+  visit(config, [&](const char* name, const auto& field, const char* help) {
+    using Field = std::decay_t<decltype(field)>;
+    const char* quote = std::is_same_v<Field, std::string> ? "\"" : "";
+    out += fmt::format("{} = {}{}{}  # {}\n", name, quote, text_of(field), quote, help);
+  });
+  return out;
+}
+
+std::map<std::string, std::string> to_strings(const TrainConfig& config) {
+  std::map<std::string, std::string> out;
+  visit(config, [&](const char* name, const auto& field, const char*) { out[name] = text_of(field); });
+  return out;
+}
+
+bool assign(TrainConfig& config, const std::string& wanted, const std::string& value) {
+  bool found = false;
+  visit(config, [&](const char* name, auto& field, const char*) {
+    if (wanted != name) return;
+    read_into(value, wanted, field);
+    found = true;
+  });
+  return found;
+}
+
+torch::Dtype parse_dtype(const std::string& name) {
+  require_name(name, "dtype", "--dtype", {"float32", "float64"});
+  return name == "float32" ? torch::kFloat32 : torch::kFloat64;
+}
+
+torch::Device parse_device(const std::string& name) {
+  require_name(name, "device", "--device", {"cpu", "cuda"});
+  if (name == "cpu") return torch::kCPU;
+  if (!torch::cuda::is_available())
+    throw InputError(
+        "there is no CUDA device, or this libtorch was built without CUDA (--device cuda); use --device cpu");
+  return torch::kCUDA;
+}
+
+void validate(const TrainConfig& c) {
+  require_name(c.dataset, "data set", "--dataset", dataset_names());
+  require_name(c.model, "model", "--model", model_names());
+  require_name(c.solver, "solver", "--solver", solver_names());
+  require_name(c.stopping, "stopping rule", "--stopping", {"loss", "either"});
+  require_name(c.self_loops, "choice", "--self-loops", {"on", "off"});
+  require_name(c.device, "device", "--device", {"cpu", "cuda"});
+  parse_dtype(c.dtype);
+  parse_head(c.head);
+  parse_start(c.start);
+  parse_direction(c.direction);
+  parse_normalisation(c.normalise);
+  require(c.gamma > 0 && c.gamma <= 1, "gamma", c.gamma, "a number in (0, 1]");
+  require(c.epsilon >= 0 && std::isfinite(c.epsilon), "epsilon", c.epsilon, "a finite number, 0 or more");
+  require(c.dropout >= 0 && c.dropout < 1, "dropout", c.dropout, "a number in [0, 1)");
+  require(c.lr > 0 && std::isfinite(c.lr), "lr", c.lr, "a positive number");
+  require(c.lr_propagation == -1 || (c.lr_propagation >= 0 && std::isfinite(c.lr_propagation)),
+          "lr-propagation", c.lr_propagation, "0 or more, or -1 for --lr's");
+  require(c.weight_decay >= 0 && std::isfinite(c.weight_decay), "weight-decay", c.weight_decay, "0 or more");
+  require(c.weight_decay_propagation == -1 ||
+              (c.weight_decay_propagation >= 0 && std::isfinite(c.weight_decay_propagation)),
+          "weight-decay-propagation", c.weight_decay_propagation, "0 or more, or -1 for --weight-decay's");
+  require(c.epochs >= 1, "epochs", static_cast<double>(c.epochs), "1 or more");
+  require(c.patience >= 1, "patience", static_cast<double>(c.patience), "1 or more");
+  require(c.threads >= 0 && c.threads <= 4096, "threads", static_cast<double>(c.threads), "0 to 4096");
+  if (c.split != "all") {
+    int64_t number = -1;
+    const char* last = c.split.data() + c.split.size();
+    const auto result = std::from_chars(c.split.data(), last, number);
+    if (result.ec != std::errc() || result.ptr != last || number < 0)
+      throw UsageError(fmt::format("'{}' is no split (--split); give a number from 0, or all", c.split));
+  }
+}
+
+}  // namespace eignn

@@ -1,0 +1,78 @@
+// The one list of what a run is made of: flags, config.toml, recipes and checkpoints all come from it.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "eignn/training.h"
+
+namespace eignn {
+
+/// Calls visitor(name, field, help) for every field in its group.
+template <class Config, class Visitor>
+void visit_data(Config& c, Visitor&& visitor) {
+  visitor("dataset", c.dataset, "Data set: chains or karate");
+  visitor("chain-length", c.chain_length, "chains: nodes in each chain");
+  visitor("chains-per-class", c.chains_per_class, "chains: chains of each class");
+  visitor("num-classes", c.num_classes, "chains: classes");
+  visitor("feature-dim", c.feature_dim, "chains: features of each node");
+  visitor("noise", c.noise, "chains: uniform noise on the features, U(-A, A)");
+  visitor("split", c.split, "Split number, or all");
+  visitor("direction", c.direction, "undirected; in: a node hears along the arcs; out: against them");
+  visitor("normalise", c.normalise, "sym: D^-1/2 (A+I) D^-1/2; out-in: D_out^-1/2 (A+I) D_in^-1/2");
+  visitor("self-loops", c.self_loops, "on: A+I; off: A");
+}
+
+template <class Config, class Visitor>
+void visit_model(Config& c, Visitor&& visitor) {
+  visitor("model", c.model, "Model: eignn");
+  visitor("head", c.head,
+          "plain: B z; l2: normalise, dropout, linear; batch-norm: batch norm, dropout, linear");
+  visitor("start", c.start, "Where F starts: xavier or orthogonal (docs/long-range.md)");
+  visitor("gamma", c.gamma, "The contraction factor, in (0, 1]");
+  visitor("epsilon", c.epsilon, "The epsilon of g(F)");
+  visitor("dropout", c.dropout, "Dropout after the equilibrium, in [0, 1)");
+}
+
+template <class Config, class Visitor>
+void visit_optimisation(Config& c, Visitor&& visitor) {
+  visitor("lr", c.lr, "Adam's learning rate");
+  visitor("lr-propagation", c.lr_propagation, "Learning rate of F; -1: as --lr");
+  visitor("weight-decay", c.weight_decay, "L2 penalty");
+  visitor("weight-decay-propagation", c.weight_decay_propagation, "L2 penalty on F; -1: as --weight-decay");
+  visitor("epochs", c.epochs, "Epochs at most");
+  visitor("patience", c.patience, "Epochs without improvement before stopping");
+  visitor("stopping", c.stopping, "loss: patience on validation loss; either: reset by loss or accuracy");
+}
+
+template <class Config, class Visitor>
+void visit_machine(Config& c, Visitor&& visitor) {
+  visitor("solver", c.solver, "auto, spectral, direct, krylov, picard or published");
+  visitor("device", c.device, "cpu or cuda");
+  visitor("dtype", c.dtype, "float32 or float64");
+  visitor("threads", c.threads, "Threads; 0: all cores");
+  visitor("seed", c.seed, "Fixes the generated split, the start and dropout");
+}
+
+template <class Config, class Visitor>
+void visit(Config& c, Visitor&& visitor) {
+  visit_data(c, visitor);
+  visit_model(c, visitor);
+  visit_optimisation(c, visitor);
+  visit_machine(c, visitor);
+}
+
+/// config.toml: one `name = value` per field, readable by `eignn train --config`.
+std::string to_toml(const TrainConfig& config);
+
+/// Flat strings, for the metadata of checkpoints.
+std::map<std::string, std::string> to_strings(const TrainConfig& config);
+
+/// Sets one field from its text; false when there is no such field. InputError when the text does not fit.
+bool assign(TrainConfig& config, const std::string& name, const std::string& value);
+
+torch::Dtype parse_dtype(const std::string& name);  // UsageError for an unknown name
+torch::Device parse_device(
+    const std::string& name);  // UsageError; InputError when there is no such device here
+
+}  // namespace eignn

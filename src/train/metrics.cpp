@@ -1,0 +1,35 @@
+#include "train/metrics.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+
+namespace eignn {
+
+double accuracy(const torch::Tensor& scores, const torch::Tensor& labels) {
+  if (labels.numel() == 0) return 0;
+  return static_cast<double>(scores.argmax(1).eq(labels).sum().item<int64_t>()) /
+         static_cast<double>(labels.numel());
+}
+
+std::vector<DistanceScore> accuracy_by_distance(const torch::Tensor& scores, const torch::Tensor& labels,
+                                                const torch::Tensor& nodes,
+                                                const std::vector<int64_t>& distance, int64_t bands) {
+  const auto right = scores.argmax(1).eq(labels).to(torch::kCPU);
+  const auto node = nodes.to(torch::kCPU);
+  const int64_t farthest = *std::max_element(distance.begin(), distance.end());
+  const int64_t width = farthest / bands + 1;
+  std::vector<DistanceScore> out;
+  for (int64_t from = 0; from <= farthest; from += width)
+    out.push_back({from, std::min(from + width - 1, farthest), 0, 0});
+  for (int64_t k = 0; k < node.size(0); ++k) {
+    DistanceScore& band = out[distance[node[k].item<int64_t>()] / width];
+    ++band.nodes;
+    band.accuracy += right[k].item<bool>();
+  }
+  for (DistanceScore& band : out)
+    if (band.nodes > 0) band.accuracy /= static_cast<double>(band.nodes);
+  return out;
+}
+
+}  // namespace eignn

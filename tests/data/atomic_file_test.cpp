@@ -1,0 +1,134 @@
+#include "data/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "eignn/error.h"
+#include "support/message_of.h"
+#include "support/temporary_folder.h"
+
+namespace eignn {
+namespace {
+
+size_t files_in(const std::string& folder) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) count += entry.exists() ? 1 : 0;
+  return count;
+}
+
+TEST(AtomicFile, ReadsBackWhatItWrote) {
+  const TemporaryFolder folder;
+  const std::string content("a\0b\r\n", 5);
+  write_file_atomically(folder.path("file"), content);
+  EXPECT_EQ(read_whole_file(folder.path("file")), content);
+  write_file_atomically(folder.path("file"), "");
+  EXPECT_EQ(read_whole_file(folder.path("file")), "");
+  EXPECT_EQ(files_in(folder.path("")), 1U);
+}
+
+TEST(AtomicFile, LeavesTheOldFileWithoutCommit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("file", "old");
+  {
+    AtomicFile file(path);
+    file.write("new", 3);
+  }
+  EXPECT_EQ(read_whole_file(path), "old");
+  EXPECT_EQ(files_in(folder.path("")), 1U);
+}
+
+TEST(AtomicFile, KeepsTheModeOfTheFileItReplaces) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("file", "old");
+  ASSERT_EQ(chmod(path.c_str(), 0640), 0);
+  write_file_atomically(path, "new");
+  struct stat status = {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0640U);
+}
+
+TEST(AtomicFile, WritesThroughALink) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("file", "old");
+  std::filesystem::create_symlink("file", folder.path("link"));
+  write_file_atomically(folder.path("link"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+  EXPECT_EQ(read_whole_file(path), "new");
+}
+
+TEST(AtomicFile, TwoWritersOfOneFileDoNotMeet) {
+  const TemporaryFolder folder;
+  AtomicFile first(folder.path("file"));
+  AtomicFile second(folder.path("file"));
+  first.write("first", 5);
+  second.write("second", 6);
+  second.commit();
+  first.commit();
+  EXPECT_EQ(read_whole_file(folder.path("file")), "first");
+}
+
+TEST(AtomicFile, ReportsAFullDisk) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string small = message_of([] { write_file_atomically("/dev/full", "x"); });
+  EXPECT_CONTAINS(small, "No space left on device (/dev/full)");
+  EXPECT_CONTAINS(small, "free some space");
+  const std::string large(1 << 20, 'x');
+  EXPECT_CONTAINS(message_of([&] { write_file_atomically("/dev/full", large); }), "No space left");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full")) << "the device must stay";
+}
+
+TEST(AtomicFile, NamesTheFolderThatIsMissing) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("missing/file");
+  const std::string message = message_of([&] { AtomicFile file(path); });
+  EXPECT_CONTAINS(message, path);
+  EXPECT_CONTAINS(message, "folder exists");
+}
+
+TEST(AtomicFile, RefusesAFolderAndAPathBelowAFile) {
+  const TemporaryFolder folder;
+  EXPECT_CONTAINS(message_of([&] { AtomicFile file(folder.path("")); }), "not of a folder");
+  const std::string below = folder.write("file", "x") + "/below";
+  EXPECT_CONTAINS(message_of([&] { AtomicFile file(below); }), below);
+  EXPECT_CONTAINS(message_of([&] { read_whole_file(below); }), below);
+}
+
+TEST(AtomicFile, RefusesAFolderWithoutPermission) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("locked"));
+  ASSERT_EQ(chmod(folder.path("locked").c_str(), 0500), 0);
+  EXPECT_CONTAINS(message_of([&] { AtomicFile file(folder.path("locked/file")); }), "permission");
+}
+
+TEST(AtomicFile, RefusesAWriteProtectedFile) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const TemporaryFolder folder;
+  const std::string path = folder.write("file", "old");
+  ASSERT_EQ(chmod(path.c_str(), 0400), 0);
+  EXPECT_CONTAINS(message_of([&] { AtomicFile file(path); }), "permission");
+}
+
+TEST(AtomicFile, RemovesTheTemporaryWhenTheRenameFails) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("file");
+  AtomicFile file(path);
+  std::filesystem::create_directory(path);  // a folder takes the name meanwhile
+  EXPECT_CONTAINS(message_of([&] { file.commit(); }), path);
+}
+
+TEST(ReadWholeFile, TellsMissingFromFolder) {
+  const TemporaryFolder folder;
+  EXPECT_CONTAINS(message_of([&] { read_whole_file(folder.path("none")); }), "No such file");
+  EXPECT_CONTAINS(message_of([&] { read_whole_file(folder.path("")); }), "not of a folder");
+}
+
+TEST(ReadWholeFile, ReadsWhatHasNoSize) {
+  EXPECT_CONTAINS(read_whole_file("/proc/self/status"), "Pid:");
+}
+
+}  // namespace
+}  // namespace eignn

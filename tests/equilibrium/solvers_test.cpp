@@ -1,0 +1,268 @@
+// Every solver against a dense Kronecker solve, its adjoint against central differences, over graphs and
+// weights chosen to be awkward.
+#include <gtest/gtest.h>
+
+#include "eignn/error.h"
+#include "eignn/solver.h"
+#include "equilibrium/tolerance.h"
+#include "support/oracle.h"
+
+namespace eignn {
+namespace {
+
+using test::random_matrix;
+using test::relative_error;
+
+struct Case {
+  std::string name;
+  Graph graph;
+  PropagationOptions propagation;
+  torch::Tensor F;
+  int64_t features;
+  double gamma;
+};
+
+torch::Tensor rank_one(int64_t m) {
+  return random_matrix(m, 1, 31).mm(random_matrix(1, m, 32));
+}
+
+std::vector<Case> cases() {
+  const PropagationOptions plain, bare{Direction::undirected, Normalisation::sym, false};
+  const PropagationOptions in{Direction::in, Normalisation::sym, true},
+      out{Direction::out, Normalisation::sym, true};
+  const PropagationOptions in_bare{Direction::in, Normalisation::sym, false};
+  const PropagationOptions out_in{Direction::in, Normalisation::out_in, true};
+  const PropagationOptions out_in_bare{Direction::out, Normalisation::out_in, false};
+  const auto F5 = random_matrix(5, 5, 1);
+  auto cycle = [](int64_t n) {
+    std::vector<int64_t> source, target;
+    for (int64_t i = 0; i < n; ++i) {
+      source.push_back(i);
+      target.push_back((i + 1) % n);
+    }
+    return Graph::from_arcs(n, source, target);
+  };
+  std::vector<Case> all;
+  auto add = [&](const char* name, Graph graph, PropagationOptions p, torch::Tensor F, double gamma) {
+    all.push_back({name, std::move(graph), p, F, F.size(0), gamma});
+  };
+  add("RandomGraph", test::random_graph(20, 1.5, 1), plain, F5, 0.8);
+  add("RandomGraphGammaOne", test::random_graph(20, 1.5, 2), plain, F5, 1.0);
+  add("DenseGraph", test::random_graph(16, 6, 3), plain, F5, 0.8);
+  add("WithoutSelfLoops", test::random_graph(20, 1.2, 4), bare, F5, 0.8);
+  add("DirectedIn", test::random_graph(20, 1.5, 5), in, F5, 0.8);
+  add("DirectedOut", test::random_graph(20, 1.5, 6), out, F5, 1.0);
+  add("DirectedInWithoutSelfLoops", test::random_graph(20, 1.5, 7), in_bare, F5, 0.8);
+  add("DirectedOutIn", test::random_graph(20, 2, 8), out_in, F5, 0.8);
+  add("DirectedOutInWithoutSelfLoops", test::random_graph(20, 2, 9), out_in_bare, F5, 1.0);
+  add("DirectedCycle", cycle(9), in, F5, 0.8);
+  add("Cycle", cycle(12), plain, F5, 0.8);  // repeated eigenvalues of S
+  add("EqualChains", chain_graph(4, 6), plain, F5, 0.8);
+  add("KarateClub", karate_club(), plain, random_matrix(4, 4, 10), 0.8);
+  add("ZeroF", test::random_graph(12, 1.5, 11), plain, torch::zeros({4, 4}, torch::kFloat64), 0.8);
+  add("IdentityF", test::random_graph(12, 1.5, 12), plain, torch::eye(4, torch::kFloat64), 0.8);
+  add("LowRankF", test::random_graph(12, 1.5, 13), plain, random_matrix(6, 2, 14).mm(random_matrix(2, 6, 15)),
+      0.8);
+  add("RankOneF", test::random_graph(12, 1.5, 16), plain, rank_one(4), 0.99);
+  add("DirectedRankOneF", test::random_graph(12, 1.5, 16), in, rank_one(4), 0.99);
+  add("IsolatedNodes", Graph::from_arcs(5, {}, {}), plain, F5, 0.8);
+  add("IsolatedNodesWithoutSelfLoops", Graph::from_arcs(5, {}, {}), bare, F5, 1.0);
+  add("OneNode", Graph::from_arcs(1, {}, {}), plain, F5, 0.8);
+  add("OneFeature", test::random_graph(10, 1.5, 17), plain, random_matrix(1, 1, 18), 0.8);
+  add("ManyFeatures", test::random_graph(4, 1.5, 19), plain, random_matrix(23, 23, 20), 0.8);
+  add("SmallF", test::random_graph(8, 1.5, 21), plain, 1e-7 * F5, 0.8);  // ν comparable with ε
+  return all;
+}
+
+bool takes(const std::string& solver, const Propagation& S) {
+  return S.symmetric || solver == "direct" || solver == "picard";
+}
+
+class EverySolver : public testing::TestWithParam<std::string> {
+ protected:
+  static SolverOptions options(const Case& c) {
+    SolverOptions o;
+    o.gamma = c.gamma;
+    return o;
+  }
+};
+
+TEST_P(EverySolver, AgreesWithADenseKroneckerSolve) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
+    auto S = std::make_shared<Propagation>(make_propagation(c.graph, c.propagation));
+    if (!takes(GetParam(), *S)) continue;
+    const auto X = random_matrix(S->nodes, c.features, 99);
+    const auto solver = make_solver(GetParam(), S, options(c), c.features);
+    const auto solved = solver->solve(c.F, X);
+    const auto Z = solved->rows().plain();
+    EXPECT_LE(relative_error(Z, test::dense_equilibrium(*S, c.F, X, c.gamma)), 1e-10);
+    EXPECT_LE(residual(*S, Z, c.F, X, c.gamma, 1e-12), 1e-12);
+    // Some rows, in an order of their own, are the same numbers.
+    const auto index = torch::randperm(S->nodes).narrow(0, 0, (S->nodes + 1) / 2);
+    EXPECT_LE(relative_error(solved->rows(index).plain(), Z.index_select(0, index)), 1e-13);
+  }
+}
+
+TEST_P(EverySolver, HasTheAdjointOfWhatItSolves) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
+    auto S = std::make_shared<Propagation>(make_propagation(c.graph, c.propagation));
+    if (!takes(GetParam(), *S)) continue;
+    const auto X = random_matrix(S->nodes, c.features, 98), Y = random_matrix(S->nodes, c.features, 97);
+    const auto solver = make_solver(GetParam(), S, options(c), c.features);
+    const auto gradients = solver->solve(c.F, X)->pull({}, {Y, {}}, true);
+    const auto W = test::dense_equilibrium(*S, c.F, Y, c.gamma, 1e-12, true);
+    EXPECT_LE(relative_error(gradients.X.plain(), W), 1e-10);
+
+    if (c.F.norm().item<double>() == 0) {
+      EXPECT_EQ(gradients.F.abs().max().item<double>(), 0);
+      continue;
+    }
+    // L(F) = ⟨Y, Z(F)⟩ by central differences along random directions, through the dense solve.
+    for (uint64_t direction = 0; direction < 3; ++direction) {
+      const auto D = random_matrix(c.features, c.features, 40 + direction) * c.F.norm() / c.features;
+      const double h = 1e-5;
+      auto loss = [&](double step) {
+        return (Y * test::dense_equilibrium(*S, c.F + step * D, X, c.gamma)).sum().item<double>();
+      };
+      const double numeric = (loss(h) - loss(-h)) / (2 * h);
+      const double analytic = (gradients.F * D).sum().item<double>();
+      const double scale = gradients.F.norm().item<double>() * D.norm().item<double>();
+      EXPECT_NEAR(analytic, numeric, 1e-6 * scale + 1e-9 * std::abs(loss(0)));
+    }
+  }
+}
+
+TEST_P(EverySolver, PullsFromSomeRowsWhatItPullsFromAllWithZerosElsewhere) {
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(20, 1.5, 50)));
+  const auto X = random_matrix(20, 6, 51), F = random_matrix(6, 6, 52);
+  const auto index = torch::tensor({17, 2, 5}, torch::kInt64);
+  const auto rows = random_matrix(3, 6, 53);
+  auto Y = torch::zeros({20, 6}, torch::kFloat64);
+  Y.index_copy_(0, index, rows);
+  const auto solved = make_solver(GetParam(), S, {}, 6)->solve(F, X);
+  const auto some = solved->pull(index, {rows, {}}, true), all = solved->pull({}, {Y, {}}, true);
+  EXPECT_LE(relative_error(some.F, all.F), 1e-12);
+  EXPECT_LE(relative_error(some.X.plain(), all.X.plain()), 1e-12);
+}
+
+TEST_P(EverySolver, WorksInSinglePrecision) {
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(20, 1.5, 60)));
+  const auto X = random_matrix(20, 6, 61), F = random_matrix(6, 6, 62), Y = random_matrix(20, 6, 63);
+  SolverOptions options;
+  options.dtype = torch::kFloat32;
+  const auto single = [](const torch::Tensor& t) { return t.to(torch::kFloat32); };
+  const auto solved = make_solver(GetParam(), S, options, 6)->solve(single(F), single(X));
+  const auto Z = solved->rows().values;
+  EXPECT_EQ(Z.scalar_type(), torch::kFloat32);
+  EXPECT_LE(relative_error(Z, test::dense_equilibrium(*S, F, X, 0.8)), 1e-5);
+  const auto gradients = solved->pull({}, {single(Y), {}}, true);
+  const auto exact = make_solver("direct", S, {}, 6)->solve(F, X)->pull({}, {Y, {}}, true);
+  EXPECT_LE(relative_error(gradients.F, exact.F), 1e-4);
+  EXPECT_LE(relative_error(gradients.X.plain(), exact.X.plain()), 1e-4);
+}
+
+TEST_P(EverySolver, IsTheLimitOfTheFiniteRecurrence) {
+  const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
+  const auto X = random_matrix(34, 5, 71), F = random_matrix(5, 5, 72);
+  const auto Z = make_solver(GetParam(), S, {}, 5)->solve(F, X)->rows().plain();
+  const auto St = test::dense_S(*S).t(), g = test::dense_g(F, 1e-12);
+  auto H = torch::zeros_like(X);
+  double last = (H - Z).norm().item<double>();
+  for (int layer = 0; layer < 120; ++layer) {
+    H = 0.8 * St.mm(H).mm(g) + X;
+    const double distance = (H - Z).norm().item<double>();
+    if (distance > 1e-12) EXPECT_LE(distance, 0.8 * last) << "layer " << layer;  // a contraction by γ
+    last = distance;
+  }
+  EXPECT_LE(last, 1e-11);
+}
+
+// γ = 1 with F of rank one: 1 - μ₁ is about ε, and the condition number 1e12 or so.
+TEST_P(EverySolver, IsBackwardStableAtTheEdge) {
+  const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
+  const auto X = random_matrix(34, 4, 81).abs(), F = rank_one(4);
+  SolverOptions options;
+  options.gamma = 1;
+  options.max_iterations = 2000;
+  const auto solver = make_solver(GetParam(), S, options, 4);
+  if (GetParam() == "picard") {
+    EXPECT_THROW(solver->solve(F, X), InputError);  // it would take 1e12 iterations, and says so
+    return;
+  }
+  const auto Z = solver->solve(F, X)->rows().plain();
+  const double gap = residual(*S, Z, F, X, 1, 1e-12) * X.norm().item<double>();
+  EXPECT_LE(gap, 100 * unit_roundoff(torch::kFloat64) * (X.norm() + 2 * Z.norm()).item<double>());
+  EXPECT_GT(Z.norm().item<double>(), 1e9);
+  if (GetParam() != "spectral" && GetParam() != "direct") return;
+  // These two form 1 - γμλ without cancellation, so the huge component itself is right: along q₁ and D^½1 it
+  // is the source there divided by 1 - μ₁ = ε/(ν+ε).
+  const auto q = F.t().mm(random_matrix(4, 1, 31)).flatten();
+  const auto q1 = q / q.norm();
+  auto s1 = torch::empty({34}, torch::kFloat64);
+  for (int64_t i = 0; i < 34; ++i) s1[i] = 1 / S->left[i];
+  s1 = s1 / s1.norm();
+  const double nu = F.t().mm(F).norm().item<double>();
+  const double expected = s1.dot(X.mv(q1)).item<double>() * (nu + 1e-12) / 1e-12;
+  EXPECT_NEAR(s1.dot(Z.mv(q1)).item<double>() / expected, 1.0, 1e-9);
+}
+
+TEST_P(EverySolver, SolvesThroughAutograd) {
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(15, 1.5, 91)));
+  auto F = random_matrix(4, 4, 92).requires_grad_(), X = random_matrix(15, 4, 93).requires_grad_();
+  const auto solver = make_solver(GetParam(), S, {}, 4);
+  const auto index = torch::tensor({1, 3, 8}, torch::kInt64);
+  const auto Z = equilibrium(*solver, F, X, index).values;
+  Z.square().sum().backward();
+  auto reference_F = F.detach().clone().requires_grad_(), reference_X = X.detach().clone().requires_grad_();
+  const auto K = test::kronecker(*S, reference_F, 0.8, 1e-12);
+  const auto dense = torch::linalg_solve(K, reference_X.reshape({-1, 1}), true).reshape({15, 4});
+  dense.index_select(0, index).square().sum().backward();
+  EXPECT_LE(relative_error(F.grad(), reference_F.grad()), 1e-9);
+  EXPECT_LE(relative_error(X.grad(), reference_X.grad()), 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,
+                         testing::Values("spectral", "direct", "krylov", "picard", "published"),
+                         [](const auto& info) { return info.param; });
+
+TEST(Solvers, SymmetricMethodsRefuseADirectedGraph) {
+  const auto S =
+      std::make_shared<Propagation>(make_propagation(chain_graph(1, 5), {Direction::in, {}, true}));
+  for (const char* name : {"spectral", "krylov", "published"})
+    EXPECT_THROW(make_solver(name, S, {}, 3), UsageError);
+}
+
+TEST(Solvers, UnknownNamesAreAnsweredWithTheNearest) {
+  const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
+  try {
+    make_solver("spectrl", S, {}, 3);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean spectral?"), std::string::npos);
+  }
+}
+
+TEST(Solvers, GammaOutsideItsRangeIsAUsageError) {
+  const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
+  for (double gamma : {0.0, -0.5, 1.0001, std::nan("")}) {
+    SolverOptions options;
+    options.gamma = gamma;
+    EXPECT_THROW(make_solver("spectral", S, options, 3), UsageError);
+  }
+}
+
+TEST(Solvers, WithEpsilonZeroAndGammaOneTheSingularSystemIsNamed) {
+  const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
+  SolverOptions options;
+  options.gamma = 1;
+  options.epsilon = 0;
+  auto F = torch::zeros({3, 3}, torch::kFloat64);
+  F[0][0] = 1;
+  EXPECT_THROW(make_solver("direct", S, options, 3)->solve(F, torch::ones({34, 3}, torch::kFloat64)),
+               InputError);
+}
+
+}  // namespace
+}  // namespace eignn
