@@ -6,6 +6,7 @@ set(EIGNN_CXX_STANDARD 17)
 
 if(NOT EIGNN_BASE_ONLY)
   find_package(CLI11 REQUIRED)
+  find_package(OpenMP REQUIRED)
   find_package(Torch REQUIRED)
   if(Torch_VERSION VERSION_GREATER_EQUAL 2.10)
     set(EIGNN_CXX_STANDARD 20)

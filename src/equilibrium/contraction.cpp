@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "eignn/error.h"
+#include "equilibrium/symmetric_eigen.h"
 
 namespace eignn {
 
@@ -48,7 +49,7 @@ DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamm
                                              bool refined)
     : Contraction(F, gamma, epsilon) {
   torch::Tensor sigma;
-  std::tie(sigma, Q) = torch::linalg_eigh(gram_);
+  std::tie(sigma, Q) = symmetric_eigen(gram_);
   if (refined) sigma = rayleigh_quotients(F_, Q).to(sigma.options());
   sigma = sigma.clamp_min(0);
   // ν from the same eigenvalues, so that 1 - μ₁ = (ε + Σ_{i>1} σᵢ²/(ν+σ₁)) / (ν+ε) is exact in them.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "eignn/error.h"
 #include "equilibrium/ordering.h"
@@ -22,16 +23,20 @@ std::vector<int64_t> inverse(const std::vector<int64_t>& order) {
   return position;
 }
 
-// Structure of column k = its later neighbours, and those that its children in the elimination tree pass on;
-// the parent of a column is its first later position. Stops early once `limit` slots are passed.
-Structure eliminate_symbolically(const Propagation& S, int64_t limit) {
+struct MemoryBudget {
+  double per_slot, per_update, limit;  // bytes
+};
+
+// Structure of column k = its later neighbours, and those that its children in the elimination tree pass on; the
+// parent of a column is its first later position. Gives up once the budget is spent.
+Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budget) {
   const Graph pattern = S.symmetric ? S.pattern() : S.pattern().symmetrised();
   Structure s;
   s.order = fill_reducing_order(pattern);
   s.position = inverse(s.order);
   s.later.resize(S.nodes);
   std::vector<std::vector<int32_t>> children(S.nodes);
-  int64_t slots = 0;
+  double bytes = 0;
   for (int64_t k = 0; k < S.nodes; ++k) {
     std::vector<int32_t>& column = s.later[k];
     const int64_t v = s.order[k];
@@ -44,12 +49,13 @@ Structure eliminate_symbolically(const Propagation& S, int64_t limit) {
     std::sort(column.begin(), column.end());
     column.erase(std::unique(column.begin(), column.end()), column.end());
     if (!column.empty()) children[column.front()].push_back(static_cast<int32_t>(k));
-    slots += static_cast<int64_t>(column.size());
-    if (slots > limit)
+    const double width = static_cast<double>(column.size());
+    bytes += width * budget.per_slot + width * (width - 1) / 2 * budget.per_update;
+    if (bytes > budget.limit)
       throw InputError(fmt::format(
-          "the direct solver would need more than {:.1f} GB (the graph's factors fill in at node {} of {}); "
-          "use --solver spectral, krylov or picard",
-          8e-9 * 8 * static_cast<double>(limit), k, S.nodes));
+          "the direct solver would need more than {:.3g} GB (the graph's factors fill in: at node {} of {}); use --solver "
+          "spectral, krylov or picard",
+          1e-9 * budget.limit, k, S.nodes));
   }
   return s;
 }
@@ -78,6 +84,12 @@ void place_entries(const Propagation& S, Elimination& e) {
 
 void place_updates(Elimination& e) {
   e.pair_begin.assign(1, 0);
+  int64_t pairs = 0;
+  for (int64_t k = 0; k < e.nodes; ++k) {
+    const int64_t width = e.begin[k + 1] - e.begin[k];
+    pairs += width * (width - 1) / 2;
+  }
+  e.pair_slot.reserve(pairs);
   for (int64_t k = 0; k < e.nodes; ++k) {
     for (int64_t a = e.begin[k]; a < e.begin[k + 1]; ++a)
       for (int64_t b = a + 1; b < e.begin[k + 1]; ++b)
@@ -122,24 +134,26 @@ void place_incoming(const Propagation& S, Elimination& e) {
 
 EliminationCost estimate_elimination(const Propagation& S) {
   EliminationCost cost;
-  // Past this no plan would take the direct solver; the estimate then only has to be large.
-  constexpr int64_t limit = 20'000'000;
+  // Past a billion updates no plan would take the direct solver; the estimate then only has to be large.
+  constexpr double most_updates = 1e9;
   try {
-    for (const auto& column : eliminate_symbolically(S, limit).later) {
+    for (const auto& column : eliminate_symbolically(S, {0, 1, most_updates}).later) {
       const double width = static_cast<double>(column.size());
       cost.slots += static_cast<int64_t>(column.size());
       cost.updates += width * (width - 1) / 2;
     }
   } catch (const InputError&) {
-    cost.slots = limit;
-    cost.updates = 1e18;
+    cost.slots = S.nodes * S.nodes / 2;
+    cost.updates = std::numeric_limits<double>::infinity();
   }
   return cost;
 }
 
-Elimination analyse_elimination(const Propagation& S, int64_t lanes, double memory_limit) {
-  const double bytes_per_slot = 8.0 * static_cast<double>(lanes) * (S.symmetric ? 2 : 4);
-  Structure s = eliminate_symbolically(S, static_cast<int64_t>(memory_limit / bytes_per_slot));
+Elimination analyse_elimination(const Propagation& S, int64_t shifts, int64_t bytes_per_number, double memory_limit) {
+  // Each slot holds a mantissa and a digit per shift and triangle; each update its index.
+  const double triangles = S.symmetric ? 1 : 2;
+  const double per_slot = 2 * triangles * static_cast<double>(shifts * bytes_per_number);
+  Structure s = eliminate_symbolically(S, {per_slot, sizeof(int32_t), memory_limit});
   Elimination e;
   e.nodes = S.nodes;
   e.symmetric = S.symmetric;

@@ -48,7 +48,8 @@ struct EliminationCost {
 
 EliminationCost estimate_elimination(const Propagation& S);
 
-/// Throws InputError when the factors of `lanes` shifts would pass `memory_limit` bytes.
-Elimination analyse_elimination(const Propagation& S, int64_t lanes = 8, double memory_limit = 8e9);
+/// Throws InputError when the factors of that many shifts would pass `memory_limit` bytes.
+Elimination analyse_elimination(const Propagation& S, int64_t shifts = 8, int64_t bytes_per_number = 8,
+                                double memory_limit = 8e9);
 
 }  // namespace eignn

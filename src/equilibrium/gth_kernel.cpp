@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
@@ -66,10 +67,18 @@ inline bool any(const V& mask) {
 #endif
 }
 
+// 2^(bits·digits): 0 or infinite past the range.
+inline double power(int64_t digits, double) {
+  constexpr double of[] = {0x1p-1024, 0x1p-512, 1, 0x1p512};
+  return digits < -2 ? 0 : digits > 1 ? std::numeric_limits<double>::infinity() : of[digits + 2];
+}
+inline float power(int32_t digits, float) {
+  constexpr float of[] = {0x1p-128F, 0x1p-64F, 1, 0x1p64F};
+  return digits < -2 ? 0 : digits > 1 ? std::numeric_limits<float>::infinity() : of[digits + 2];
+}
 template <class T>
-inline T power(typename Digits<T>::Int digits) {  // 2^(bits·digits), 0 or infinite past the range
-  const int clamped = static_cast<int>(std::clamp<typename Digits<T>::Int>(digits, -8, 8));
-  return std::ldexp(T(1), clamped * Digits<T>::bits);
+inline T power(typename Digits<T>::Int digits) {
+  return power(digits, T());
 }
 
 template <class T>
@@ -78,22 +87,26 @@ struct Number {
   IntLanes<T> digit;
 };
 
-// Lane by lane, for the rare case that digits differ.
 template <class T>
-__attribute__((noinline)) void add_unlike(Number<T>& sum, const Lanes<T>& mantissa,
-                                          const IntLanes<T>& digit) {
-  for (int l = 0; l < Digits<T>::lanes; ++l) {
-    if (mantissa[l] == 0) continue;
-    if (sum.mantissa[l] == 0) {
-      sum.mantissa[l] = mantissa[l];
-      sum.digit[l] = digit[l];
-    } else if (digit[l] <= sum.digit[l]) {
-      sum.mantissa[l] += mantissa[l] * power<T>(digit[l] - sum.digit[l]);
-    } else {
-      sum.mantissa[l] = sum.mantissa[l] * power<T>(sum.digit[l] - digit[l]) + mantissa[l];
-      sum.digit[l] = digit[l];
-    }
-  }
+inline Lanes<T> all_lanes(T value) {
+  return Lanes<T>{} + value;
+}
+
+// 2^(bits·digits) for digits ≤ 0.
+template <class T>
+inline Lanes<T> downward(const IntLanes<T>& digits) {
+  const Lanes<T> one = all_lanes<T>(1), down = all_lanes<T>(power<T>(-1));
+  const Lanes<T> first = digits <= -1 ? down : one, second = digits <= -2 ? down : one;
+  return digits <= -3 ? Lanes<T>{} : first * second;
+}
+
+// Brings both to the larger digit; a zero takes the digit of the other.
+template <class T>
+__attribute__((noinline)) void add_unlike(Number<T>& sum, const Lanes<T>& mantissa, const IntLanes<T>& digit) {
+  const IntLanes<T> nothing = mantissa == 0, empty = sum.mantissa == 0;
+  const IntLanes<T> apart = nothing | empty ? IntLanes<T>{} : digit - sum.digit;
+  sum.mantissa = sum.mantissa * downward<T>(-apart) + mantissa * downward<T>(apart);
+  sum.digit = (apart > 0) | (empty & ~nothing) ? digit : sum.digit;
 }
 
 // sum += mantissa · base^digit
@@ -106,30 +119,18 @@ inline void add(Number<T>& sum, const Lanes<T>& mantissa, const IntLanes<T>& dig
   }
 }
 
-template <class T>
-__attribute__((noinline)) void renormalise(Number<T>& x) {
-  const T high = std::ldexp(T(1), Digits<T>::bits / 2), low = 1 / high;
-  for (int l = 0; l < Digits<T>::lanes; ++l) {
-    if (x.mantissa[l] == 0 || !std::isfinite(x.mantissa[l])) continue;
-    while (std::fabs(x.mantissa[l]) < low) {
-      x.mantissa[l] *= high * high;
-      --x.digit[l];
-    }
-    while (std::fabs(x.mantissa[l]) > high) {
-      x.mantissa[l] *= low * low;
-      ++x.digit[l];
-    }
-  }
-}
-
-// Keeps |mantissa| in [2^-bits/2, 2^bits/2], so that one product or one sum of a row can neither over- nor
-// underflow.
+// Keeps |mantissa| in [2^-bits/2, 2^bits/2], so that one product or one sum of a row can neither over- nor underflow.
 template <class T>
 inline void normalise(Number<T>& x) {
   const T high = std::ldexp(T(1), Digits<T>::bits / 2);
-  const Lanes<T> size = x.mantissa < 0 ? -x.mantissa : x.mantissa;
-  const auto outside = (size > high) | ((size < 1 / high) & (size > 0));
-  if (__builtin_expect(any(outside), 0)) renormalise<T>(x);
+  for (;;) {
+    const Lanes<T> size = x.mantissa < 0 ? -x.mantissa : x.mantissa;
+    const IntLanes<T> large = (size > high) & (size <= std::numeric_limits<T>::max());
+    const IntLanes<T> small = (size < 1 / high) & (size > 0);
+    if (__builtin_expect(!any(large | small), 1)) return;
+    x.mantissa *= large ? all_lanes<T>(power<T>(-1)) : small ? all_lanes<T>(power<T>(1)) : all_lanes<T>(1);
+    x.digit += small - large;  // a true lane is -1
+  }
 }
 
 // The mantissas and digits of a vector that lies in memory as [index][lanes].
@@ -205,11 +206,20 @@ void sweep_backward(const Elimination& e, Triangle<T, with_digits> l, const T* i
   }
 }
 
+// The numbers as plain floats. Normalised mantissas reach from 2^-bits/2 to 2^bits/2, so two digits up or down are all
+// that may still lie in the range.
 template <class T>
-Lanes<T> in_ordinary_range(const Number<T>& x) {
-  if (!any(x.digit != 0)) return x.mantissa;
+inline Lanes<T> in_ordinary_range(const Number<T>& x) {
+  if (!any(x.digit)) return x.mantissa;
+  const T up = power<T>(1), down = power<T>(-1);
+  const Lanes<T> one = Lanes<T>{} + 1;
   Lanes<T> value = x.mantissa;
-  for (int l = 0; l < Digits<T>::lanes; ++l) value[l] = ordinary<T>(x.mantissa[l], x.digit[l]);
+  value *= x.digit >= 1 ? one * up : one;
+  value *= x.digit >= 2 ? one * up : one;
+  value *= x.digit >= 3 ? one * up : one;
+  value *= x.digit <= -1 ? one * down : one;
+  value *= x.digit <= -2 ? one * down : one;
+  value *= x.digit <= -3 ? Lanes<T>{} : one;
   return value;
 }
 
@@ -217,8 +227,9 @@ Lanes<T> in_ordinary_range(const Number<T>& x) {
 
 template <class T>
 T ordinary(T mantissa, typename Digits<T>::Int digit) {
-  // A zero may carry any digit, and 0 · ∞ is not 0.
-  return digit == 0 || mantissa == 0 ? mantissa : mantissa * power<T>(digit);
+  for (int k = 0; k < 3 && digit > 0; ++k, --digit) mantissa *= power<T>(1);
+  for (int k = 0; k < 3 && digit < 0; ++k, ++digit) mantissa *= k < 2 ? power<T>(-1) : T(0);
+  return mantissa;
 }
 
 template <class T>
@@ -332,30 +343,70 @@ void GthFactor<T>::solve(const Elimination& e, LaneVector<T> b, bool transposed)
 }
 
 template <class T>
-void receive(const Elimination& e, LaneVector<T> from, LaneVector<T> out) {
-  const Memory<T> y = {from.mantissa, from.digit}, t = {out.mantissa, out.digit};
-  for (int64_t i = 0; i < e.nodes; ++i) {
+void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa, typename Digits<T>::Int* digit) {
+  constexpr int W = Digits<T>::lanes;
+  const int64_t first = e.incoming_begin[i], last = e.incoming_begin[i + 1];
+  for (int64_t c = 0; c < y.width; c += W) {
+    const int64_t block = c / W * y.stride;
     Number<T> sum = {Lanes<T>{}, IntLanes<T>{}};
-    bool empty = true;
-    for (int64_t a = e.incoming_begin[i]; a < e.incoming_begin[i + 1]; ++a) {
-      Number<T> yj = y.get(e.incoming[a]);
-      yj.mantissa *= static_cast<T>(e.incoming_weight[a]);
-      if (empty) {
-        sum = yj;
-        empty = false;
+    for (int64_t a = first; a < last; ++a) {
+      const int64_t at = block + e.incoming[a] * W;
+      const Lanes<T> yj = load<Lanes<T>>(y.mantissa + at) * static_cast<T>(e.incoming_weight[a]);
+      const IntLanes<T> dj = load<IntLanes<T>>(y.digit + at);
+      if (a == first) {
+        sum = {yj, dj};
       } else {
-        add(sum, yj.mantissa, yj.digit);
+        add(sum, yj, dj);
       }
     }
     normalise(sum);
-    t.put(i, sum);
+    store(mantissa + c, sum.mantissa);
+    store(digit + c, sum.digit);
+  }
+}
+
+template <class T>
+typename Digits<T>::Int leading_digit(const LaneBlocks<T>& node) {
+  using Int = typename Digits<T>::Int;
+  constexpr Int none = std::numeric_limits<Int>::min();
+  IntLanes<T> leading = IntLanes<T>{} + none;
+  for (int64_t c = 0; c < node.width; c += Digits<T>::lanes) {
+    const int64_t at = c / Digits<T>::lanes * node.stride;
+    const Lanes<T> m = load<Lanes<T>>(node.mantissa + at);
+    const IntLanes<T> d = load<IntLanes<T>>(node.digit + at);
+    const IntLanes<T> candidate = m != 0 ? d : IntLanes<T>{} + none;
+    leading = candidate > leading ? candidate : leading;
+  }
+  Int out = none;
+  for (int l = 0; l < Digits<T>::lanes; ++l) out = std::max(out, static_cast<Int>(leading[l]));
+  return out == none ? 0 : out;
+}
+
+template <class T>
+void unpack(const LaneBlocks<T>& node, typename Digits<T>::Int digits, T scale, T* row) {
+  constexpr int W = Digits<T>::lanes;
+  for (int64_t c = 0; c < node.width; c += W) {
+    const int64_t at = c / W * node.stride;
+    Lanes<T> m = load<Lanes<T>>(node.mantissa + at);
+    const IntLanes<T> d = load<IntLanes<T>>(node.digit + at) - digits;
+    if (any(d)) m = in_ordinary_range<T>({m, d});
+    m *= scale;
+    if (c + W <= node.width) {
+      store(row + c, m);
+    } else {
+      std::memcpy(row + c, &m, sizeof(T) * static_cast<size_t>(node.width - c));
+    }
   }
 }
 
 template class GthFactor<double>;
 template class GthFactor<float>;
-template void receive(const Elimination&, LaneVector<double>, LaneVector<double>);
-template void receive(const Elimination&, LaneVector<float>, LaneVector<float>);
+template void receive(const Elimination&, const LaneBlocks<double>&, int64_t, double*, int64_t*);
+template void receive(const Elimination&, const LaneBlocks<float>&, int64_t, float*, int32_t*);
+template int64_t leading_digit(const LaneBlocks<double>&);
+template int32_t leading_digit(const LaneBlocks<float>&);
+template void unpack(const LaneBlocks<double>&, int64_t, double, double*);
+template void unpack(const LaneBlocks<float>&, int32_t, float, float*);
 template double ordinary(double, int64_t);
 template float ordinary(float, int32_t);
 

@@ -54,9 +54,29 @@ class GthFactor {
   bool lower_has_digits_ = false, upper_has_digits_ = false;
 };
 
-/// out_i = Σ_j y_j Â_ji: what arrives at each node.
+/// Vectors across all blocks: place k of block b begins at `mantissa + b·stride + k·lanes`, and so do the digits.
 template <class T>
-void receive(const Elimination& e, LaneVector<T> y, LaneVector<T> out);
+struct LaneBlocks {
+  const T* mantissa;
+  const typename Digits<T>::Int* digit;
+  int64_t stride, width;  // width: the number of shifts
+
+  LaneBlocks at(int64_t place) const {
+    return {mantissa + place * Digits<T>::lanes, digit + place * Digits<T>::lanes, stride, width};
+  }
+};
+
+/// t = Σ_j y_j Â_ji, what arrives at place i, for all shifts; `mantissa` and `digit` hold [blocks][lanes].
+template <class T>
+void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa, typename Digits<T>::Int* digit);
+
+/// The largest digit among a node's non-zero numbers; 0 when all are zero.
+template <class T>
+typename Digits<T>::Int leading_digit(const LaneBlocks<T>& node);
+
+/// row[c] = number c · scale · 2^(-bits·digits), in the ordinary range.
+template <class T>
+void unpack(const LaneBlocks<T>& node, typename Digits<T>::Int digits, T scale, T* row);
 
 /// value · 2^(bits·digit) in the ordinary range: 0 below it, infinite above it.
 template <class T>

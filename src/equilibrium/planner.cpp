@@ -40,7 +40,8 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
   const double m = static_cast<double>(std::max<int64_t>(features, 1));
   const EliminationCost elimination = estimate_elimination(S);
   const StepCost cost = step_cost(S, m, elimination);
-  const bool affordable = elimination.updates < 1e9 && elimination.slots < 10'000'000;
+  // In time, and in the memory that the factors of all m shifts take.
+  const bool affordable = elimination.updates < 1e8 && 32.0 * static_cast<double>(elimination.slots) * m < 4e9;
   const char* on_cpu = options.device.is_cpu() ? "" : "; it runs on the CPU";
 
   if (!S.symmetric) {

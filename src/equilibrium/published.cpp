@@ -6,12 +6,11 @@
 // O(n³) once; O(m³ + m n²) a step, forward and backward alike. Written column-major as the paper has it.
 #include <torch/torch.h>
 
-#include <numeric>
-
 #include "eignn/error.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_product.h"
+#include "equilibrium/symmetric_eigen.h"
 #include "equilibrium/stopwatch.h"
 
 namespace eignn {
@@ -28,7 +27,7 @@ class PublishedEquilibrium : public Equilibrium {
   PublishedEquilibrium(std::shared_ptr<const DenseSpectrum> spectrum, const torch::Tensor& F,
                        const torch::Tensor& X, const SolverOptions& options)
       : spectrum_(std::move(spectrum)), g_(F, options.gamma, options.epsilon) {
-    std::tie(mu_, Q_F_) = torch::linalg_eigh(g_.g());
+    std::tie(mu_, Q_F_) = symmetric_eigen(g_.g());
     G_ = 1 / (1 - options.gamma * torch::outer(mu_, spectrum_->lambda));
     Z_ = close(X.t());
   }
@@ -69,10 +68,8 @@ class PublishedSolver : public Solver {
           "the published algorithm takes symmetric matrices only (--solver published); use direct or picard "
           "for a directed graph, or --direction undirected");
     const Stopwatch watch;
-    std::vector<int64_t> all(S_->nodes);
-    std::iota(all.begin(), all.end(), 0);
     const auto [lambda, Q_S] =
-        torch::linalg_eigh(dense_block(*S_, all, all).to(options.device, options.dtype));
+        symmetric_eigen(dense(*S_).to(options.device, options.dtype));
     spectrum_ = std::make_shared<DenseSpectrum>(
         DenseSpectrum{Q_S, lambda, SparseProduct(*S_, options.dtype, options.device)});
     preprocess_seconds_ = watch.seconds();

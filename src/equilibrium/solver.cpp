@@ -36,7 +36,7 @@ std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<con
   if (name == "auto")
     return make_solver(plan_solver(*S, features, options, needs_all).solver, S, options, features);
   if (name == "spectral") return make_spectral(std::move(S), options);
-  if (name == "direct") return make_direct(std::move(S), options);
+  if (name == "direct") return make_direct(std::move(S), options, features);
   if (name == "krylov") return make_krylov(std::move(S), options);
   if (name == "picard") return make_picard(std::move(S), options);
   if (name == "published") return make_published(std::move(S), options);

@@ -18,7 +18,7 @@ std::unique_ptr<Solver> make_krylov(std::shared_ptr<const Propagation> S, const 
 /// Z ← γ Sᵀ Z g + X until the residual bound holds; any S.
 std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
-/// Sparse elimination for every eigenvalue of g, exact to the last hop; any S.
-std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+/// Sparse elimination for every one of g's `features` eigenvalues, exact to the last hop; any S.
+std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options, int64_t features);
 
 }  // namespace eignn

@@ -88,15 +88,12 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
   return out;
 }
 
-torch::Tensor dense_block(const Propagation& S, const std::vector<int64_t>& nodes,
-                          const std::vector<int64_t>& place) {
-  const int64_t size = static_cast<int64_t>(nodes.size());
-  auto block = torch::zeros({size, size}, torch::kFloat64);
-  auto at = block.accessor<double, 2>();
-  for (int64_t k = 0; k < size; ++k)
-    for (int64_t e = S.row_begin[nodes[k]]; e < S.row_begin[nodes[k] + 1]; ++e)
-      at[k][place[S.column[e]]] = S.value(nodes[k], e);
-  return block;
+torch::Tensor dense(const Propagation& S) {
+  auto matrix = torch::zeros({S.nodes, S.nodes}, torch::kFloat64);
+  auto at = matrix.accessor<double, 2>();
+  for (int64_t i = 0; i < S.nodes; ++i)
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) at[i][S.column[e]] = S.value(i, e);
+  return matrix;
 }
 
 }  // namespace eignn

@@ -25,9 +25,7 @@ class SparseProduct {
   Rows straight_, transposed_;
 };
 
-/// The block of S on these nodes, which must be closed under its arcs, as a dense float64 matrix; `place`
-/// maps a node to its row.
-torch::Tensor dense_block(const Propagation& S, const std::vector<int64_t>& nodes,
-                          const std::vector<int64_t>& place);
+/// S as a dense float64 matrix.
+torch::Tensor dense(const Propagation& S);
 
 }  // namespace eignn

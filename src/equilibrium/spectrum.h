@@ -10,9 +10,8 @@
 
 namespace eignn {
 
-/// The spectral coordinates of node-major matrices: X̂ = Qᵀ X, Z = Q Ẑ. Components that are equal, entry for
-/// entry, are decomposed once; components of one size are multiplied as one batch. O(Σ k³) once, O(Σ k² m)
-/// per product.
+/// The spectral coordinates of node-major matrices: X̂ = Qᵀ X, Z = Q Ẑ. Components that are equal, entry for entry, are
+/// decomposed once and multiplied as one batch. O(Σ k³) once, O(Σ k² m) per product.
 class Spectrum {
  public:
   Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device device, SpectrumStore* store);
@@ -27,14 +26,16 @@ class Spectrum {
   torch::Tensor rows_to_nodes(const torch::Tensor& Z_hat, const torch::Tensor& index) const;
 
  private:
-  struct Group {  // components of one size, consecutive in spectral order
+  struct Group {  // equal components, consecutive in spectral order
     int64_t begin, count, size;
-    torch::Tensor Q;                                     // (count, size, size)
+    torch::Tensor Q;                                     // (size, size)
     torch::Tensor of(const torch::Tensor& rows) const {  // this group's rows, a matrix per component
       return rows.narrow(0, begin, count * size).view({count, size, rows.size(1)});
     }
+    torch::Tensor batch(const torch::Tensor& q) const { return q.unsqueeze(0).expand({count, size, size}); }
   };
-  torch::Tensor rows_of_Q(const torch::Tensor& index) const;  // (rows, n), for a single component only
+  bool is_connected() const { return groups_.size() == 1 && groups_[0].count == 1; }
+  torch::Tensor rows_of_Q(const torch::Tensor& index) const;  // (rows, n), for a connected graph only
 
   std::vector<Group> groups_;
   torch::Tensor order_, inverse_;  // node at a spectral place, and back

@@ -1,4 +1,4 @@
-// "unknown solver 'spectrl' (--solver); did you mean spectral? Known: …"
+// "unknown solver 'spectrl' (--solver); did you mean spectral? known: …"
 #pragma once
 
 #include <string>

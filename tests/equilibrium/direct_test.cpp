@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "eignn/error.h"
 #include "eignn/solver.h"
 #include "equilibrium/elimination.h"
 #include "equilibrium/ordering.h"
@@ -249,7 +250,7 @@ TEST(Ordering, MinimumDegreeIsAPermutationAndFillsNoForest) {
 
 TEST(Elimination, AGraphThatFillsInTooMuchIsRefusedWithARemedy) {
   const auto S = make_propagation(test::random_graph(400, 30, 1));
-  EXPECT_THROW(analyse_elimination(S, 8, /*memory_limit=*/1e6), std::exception);
+  EXPECT_THROW(analyse_elimination(S, 8, 8, /*memory_limit=*/1e6), InputError);
 }
 
 }  // namespace

@@ -378,6 +378,14 @@ TEST(ContentHash, KnowsWhereOnePieceEndsAndTheNextBegins) {
     seen.insert(hash.hex());
   }
   EXPECT_EQ(seen.size(), bytes.size() + 1);
+
+  // A word and an empty piece are not the word and a zero.
+  const std::vector<int64_t> word = {5}, word_and_zero = {5, 0}, nothing;
+  ContentHash two_pieces, one_piece;
+  two_pieces.add(word);
+  two_pieces.add(nothing);
+  one_piece.add(word_and_zero);
+  EXPECT_NE(two_pieces.hex(), one_piece.hex());
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ TEST(NearestName, CountsLevenshteinsDistance) {
   // kitten -> sitting takes three edits: allowed for a word of six letters, one more is not.
   EXPECT_EQ(nearest_name("kitten", {"sitting"}), "sitting");
   EXPECT_EQ(nearest_name("kitten", {"sittings"}), "");
+  EXPECT_EQ(nearest_name("auxxto", {"auto"}), "auto") << "two letters too many";
+  EXPECT_EQ(nearest_name("auto", {"auxxto"}), "auxxto") << "two letters missing";
 }
 
 TEST(UnknownName, NamesWhatWasGivenWhereAndTheNearest) {
