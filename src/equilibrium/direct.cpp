@@ -13,11 +13,14 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <map>
+
 #include "eignn/error.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/gth_kernel.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/stopwatch.h"
+#include "graph/content_hash.h"
 #include "graph/unique_components.h"
 
 // OpenBLAS's own threads would fight with ours for the cores; see use_threads.
@@ -46,62 +49,95 @@ class SingleThreadedBlas {
   int before_ = 0;
 };
 
-// The whole graph as pieces to eliminate: equal components share one analysis and one factorisation.
-struct Pieces {
-  std::vector<Elimination> kinds;
+// Where the numbers of each node live. Places run through the instances of components, each in the elimination order of
+// its kind; nodes whose numbers are bound to be equal share a place.
+struct Layout {
   struct Instance {
-    size_t kind;
-    int64_t begin, size;  // its places, in the elimination order of its kind
+    int64_t kind;
+    int64_t begin, size;  // its places
   };
   std::vector<Instance> instances;
   std::vector<int64_t> place, instance_of;  // of each node
   std::vector<int64_t> instance_at;         // of each place
   std::vector<double> left, right;          // at each place
 
-  int64_t nodes() const { return static_cast<int64_t>(place.size()); }
+  int64_t places() const { return static_cast<int64_t>(instance_at.size()); }
 };
 
-Pieces analyse(const Propagation& S, int64_t shifts, int64_t bytes_per_number) {
-  Pieces pieces;
-  pieces.place.resize(S.nodes);
-  pieces.instance_of.resize(S.nodes);
-  int64_t begin = 0;
-  for (const ComponentKind& kind : unique_components(S)) {
-    pieces.kinds.push_back(analyse_elimination(kind.S, shifts, bytes_per_number));
-    const Elimination& e = pieces.kinds.back();
-    for (const auto& nodes : kind.instances) {
-      for (int64_t k = 0; k < e.nodes; ++k) {
-        pieces.place[nodes[k]] = begin + e.position[k];
-        pieces.instance_of[nodes[k]] = static_cast<int64_t>(pieces.instances.size());
-      }
-      pieces.left.insert(pieces.left.end(), e.left.begin(), e.left.end());
-      pieces.right.insert(pieces.right.end(), e.right.begin(), e.right.end());
-      pieces.instance_at.insert(pieces.instance_at.end(), e.nodes, static_cast<int64_t>(pieces.instances.size()));
-      pieces.instances.push_back({pieces.kinds.size() - 1, begin, e.nodes});
-      begin += e.nodes;
+// One elimination per kind of component, and every component a place of its own.
+struct Analysis {
+  std::vector<Elimination> kinds;
+  std::vector<std::pair<int64_t, std::vector<int64_t>>> components;  // kind, nodes in its numbering
+
+  Analysis(const Propagation& S, int64_t shifts, int64_t bytes_per_number) {
+    for (ComponentKind& kind : unique_components(S)) {
+      kinds.push_back(analyse_elimination(kind.S, shifts, bytes_per_number));
+      for (auto& nodes : kind.instances) components.emplace_back(static_cast<int64_t>(kinds.size()) - 1, std::move(nodes));
     }
   }
-  return pieces;
-}
 
-// Right-hand sides: rows for some nodes, sorted by the instance that their node belongs to.
+  // Components with equal keys share their places.
+  template <class Key>
+  Layout layout(int64_t nodes, const Key& key_of) const {
+    Layout out;
+    out.place.resize(nodes);
+    out.instance_of.resize(nodes);
+    std::map<std::string, int64_t> known;
+    for (const auto& [kind, members] : components) {
+      const Elimination& e = kinds[kind];
+      const auto [at, fresh] = known.emplace(key_of(kind, members), static_cast<int64_t>(out.instances.size()));
+      const int64_t instance = at->second;
+      if (fresh) {
+        out.instances.push_back({kind, out.places(), e.nodes});
+        out.instance_at.insert(out.instance_at.end(), e.nodes, instance);
+        out.left.insert(out.left.end(), e.left.begin(), e.left.end());
+        out.right.insert(out.right.end(), e.right.begin(), e.right.end());
+      }
+      for (int64_t k = 0; k < e.nodes; ++k) {
+        out.place[members[k]] = out.instances[instance].begin + e.position[k];
+        out.instance_of[members[k]] = instance;
+      }
+    }
+    return out;
+  }
+
+  Layout separate(int64_t nodes) const {
+    return layout(nodes, [](int64_t, const std::vector<int64_t>& members) { return std::to_string(members[0]); });
+  }
+
+  // Equal components with equal features have equal equilibria, and their cotangents may be added up before the one
+  // adjoint solve: R is linear in W. (The paper's chains of one class are such.)
+  Layout merged(const torch::Tensor& X) const {
+    const auto x = X.contiguous();
+    const size_t row = static_cast<size_t>(x.size(1)) * x.element_size();
+    const auto* bytes = static_cast<const unsigned char*>(x.data_ptr());
+    return layout(x.size(0), [&](int64_t kind, const std::vector<int64_t>& members) {
+      ContentHash hash;
+      hash.add(&kind, sizeof kind);
+      for (int64_t v : members) hash.add(bytes + static_cast<size_t>(v) * row, row);
+      return hash.hex();
+    });
+  }
+};
+
+// Right-hand sides: rows for some nodes, sorted by the instance that they belong to.
 struct Sources {
   std::vector<int64_t> begin;  // instances + 1 offsets
   std::vector<int64_t> row, place;
 
   Sources() = default;
-  Sources(const Pieces& pieces, const torch::Tensor& nodes) : begin(pieces.instances.size() + 1, 0) {
+  Sources(const Layout& layout, const torch::Tensor& nodes) : begin(layout.instances.size() + 1, 0) {
     const int64_t* node = nodes.data_ptr<int64_t>();
     const int64_t count = nodes.size(0);
-    for (int64_t r = 0; r < count; ++r) ++begin[pieces.instance_of[node[r]] + 1];
+    for (int64_t r = 0; r < count; ++r) ++begin[layout.instance_of[node[r]] + 1];
     for (size_t i = 0; i + 1 < begin.size(); ++i) begin[i + 1] += begin[i];
     std::vector<int64_t> cursor(begin.begin(), begin.end() - 1);
     row.resize(count);
     place.resize(count);
     for (int64_t r = 0; r < count; ++r) {
-      const int64_t at = cursor[pieces.instance_of[node[r]]]++;
+      const int64_t at = cursor[layout.instance_of[node[r]]]++;
       row[at] = r;
-      place[at] = pieces.place[node[r]];
+      place[at] = layout.place[node[r]];
     }
   }
 };
@@ -126,12 +162,12 @@ struct Lanes {
     mantissa.resize(block_count(m, W) * n * W);
     digit.resize(mantissa.size());
   }
-  int64_t start(const Pieces::Instance& instance) const { return instance.begin * block_count(width, W) * W; }
-  LaneVector<T> block(const Pieces::Instance& instance, int64_t b) {
+  int64_t start(const Layout::Instance& instance) const { return instance.begin * block_count(width, W) * W; }
+  LaneVector<T> block(const Layout::Instance& instance, int64_t b) {
     const int64_t at = start(instance) + b * instance.size * W;
     return {mantissa.data() + at, digit.data() + at};
   }
-  LaneBlocks<T> of(const Pieces::Instance& instance) const {
+  LaneBlocks<T> of(const Layout::Instance& instance) const {
     return {mantissa.data() + start(instance), digit.data() + start(instance), instance.size * W, width};
   }
 };
@@ -140,8 +176,16 @@ struct Lanes {
 template <class T>
 struct Workspace {
   std::vector<GthFactor<T>> factors;  // [block][kind]
-  Lanes<T> y, v;
+  Lanes<T> y, v, w;
   torch::Tensor V, T_;  // packed for the product R̃
+};
+
+// What belongs to the graph, and what to the graph with its features.
+struct Problem {
+  std::shared_ptr<const Analysis> analysis;
+  std::shared_ptr<const Layout> separate, merged;
+  torch::Tensor X_rows;  // the rows of X with something in them, one for each place they fill
+  Sources sources;
 };
 
 template <class T>
@@ -150,48 +194,53 @@ class DirectEquilibrium : public Equilibrium {
   using Int = typename Digits<T>::Int;
 
  public:
-  DirectEquilibrium(std::shared_ptr<const Pieces> pieces, std::shared_ptr<Workspace<T>> work, const torch::Tensor& F,
-                    const torch::Tensor& X_rows, const Sources& sources, const SolverOptions& options)
-      : pieces_(std::move(pieces)),
+  DirectEquilibrium(std::shared_ptr<const Problem> problem, std::shared_ptr<Workspace<T>> work, const torch::Tensor& F,
+                    const SolverOptions& options)
+      : problem_(std::move(problem)),
         work_(std::move(work)),
         device_(F.device()),
         g_(F.to(torch::kCPU), options.gamma, options.epsilon, options.refine),
         blocks_(block_count(g_.Q.size(0), W)) {
     factor();
-    work_->y.resize(pieces_->nodes(), g_.Q.size(0));
-    solve(sources, X_rows.mm(g_.Q), {}, pieces_->right, /*transposed=*/false, work_->y);
+    const Layout& layout = *problem_->merged;
+    solve(layout, problem_->sources, problem_->X_rows.mm(g_.Q), {}, layout.right, /*transposed=*/false, work_->y);
   }
 
   ScaledRows rows(const torch::Tensor& index) const override {
     const SingleThreadedBlas guard;
-    return unpack_rows(work_->y, nodes_of(index), pieces_->left);
+    const Layout& layout = *problem_->merged;
+    return unpack_rows(layout, work_->y, nodes_of(index), layout.left);
   }
 
   Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
     const SingleThreadedBlas guard;
-    Lanes<T>& v = work_->v;
-    v.resize(pieces_->nodes(), g_.Q.size(0));
+    const Layout &merged = *problem_->merged, &separate = *problem_->separate;
+    const auto nodes = nodes_of(index), Y_tilde = Y.values.to(torch::kCPU).mm(g_.Q);
     const auto exponents = Y.exponents.defined() ? Y.exponents.to(torch::kCPU) : torch::Tensor();
-    solve(Sources(*pieces_, nodes_of(index)), Y.values.to(torch::kCPU).mm(g_.Q), exponents, pieces_->left,
-          /*transposed=*/true, v);
-    const auto R_tilde = product(work_->y, v);
+    solve(merged, Sources(merged, nodes), Y_tilde, exponents, merged.left, /*transposed=*/true, work_->v);
+    const auto R_tilde = product(merged, work_->y, work_->v);
     if (!std::isfinite(R_tilde.abs().max().template item<double>()))
       throw InputError(
           "the gradient of F leaves the floating range (direct); lower the learning rate or use --dtype float64");
     Gradients out;
     out.F = g_.pullback(g_.Q.mm(R_tilde).mm(g_.Q.t())).to(device_);
-    if (want_X) out.X = unpack_rows(v, torch::arange(pieces_->nodes()), pieces_->right);
+    if (want_X) {  // every node has a gradient of its own
+      solve(separate, Sources(separate, nodes), Y_tilde, exponents, separate.left, /*transposed=*/true, work_->w);
+      out.X = unpack_rows(separate, work_->w, nodes_of({}), separate.right);
+    }
     return out;
   }
 
  private:
   torch::Tensor nodes_of(const torch::Tensor& index) const {
-    return index.defined() ? index.to(torch::kCPU).contiguous() : torch::arange(pieces_->nodes());
+    return index.defined() ? index.to(torch::kCPU).contiguous()
+                           : torch::arange(static_cast<int64_t>(problem_->merged->place.size()));
   }
 
   // One factorisation per block of shifts and kind of component.
   void factor() {
-    const int64_t kinds = static_cast<int64_t>(pieces_->kinds.size()), m = g_.a.size(0);
+    const auto& eliminations = problem_->analysis->kinds;
+    const int64_t kinds = static_cast<int64_t>(eliminations.size()), m = g_.a.size(0);
     work_->factors.resize(blocks_ * kinds);
     std::vector<char> regular(blocks_ * kinds);
     at::parallel_for(0, blocks_ * kinds, 1, [&](int64_t first, int64_t last) {
@@ -202,7 +251,7 @@ class DirectEquilibrium : public Equilibrium {
           a[l] = column < m ? g_.a.data_ptr<T>()[column] : T(0);
           complement[l] = column < m ? g_.one_minus_a.data_ptr<T>()[column] : T(1);
         }
-        regular[f] = work_->factors[f].factor(pieces_->kinds[f % kinds], a, complement);
+        regular[f] = work_->factors[f].factor(eliminations[f % kinds], a, complement);
       }
     });
     for (char ok : regular)
@@ -213,28 +262,29 @@ class DirectEquilibrium : public Equilibrium {
   }
 
   // y M = b, instance by instance: a chain's numbers stay in the nearest cache from load to back-substitution.
-  void solve(const Sources& sources, const torch::Tensor& rows, const torch::Tensor& exponents,
+  void solve(const Layout& layout, const Sources& sources, const torch::Tensor& rows, const torch::Tensor& exponents,
              const std::vector<double>& scale, bool transposed, Lanes<T>& y) const {
-    const int64_t kinds = static_cast<int64_t>(pieces_->kinds.size());
-    const int64_t tasks = static_cast<int64_t>(pieces_->instances.size()) * blocks_;
+    const auto& eliminations = problem_->analysis->kinds;
+    const int64_t kinds = static_cast<int64_t>(eliminations.size());
+    const int64_t tasks = static_cast<int64_t>(layout.instances.size()) * blocks_;
     const torch::Tensor b = rows.contiguous();
+    y.resize(layout.places(), g_.Q.size(0));
     at::parallel_for(0, tasks, 1, [&](int64_t first, int64_t last) {
       for (int64_t task = first; task < last; ++task) {
         const int64_t i = task / blocks_, block = task % blocks_;
-        const Pieces::Instance& instance = pieces_->instances[i];
+        const Layout::Instance& instance = layout.instances[i];
         const LaneVector<T> lanes = y.block(instance, block);
         std::fill_n(lanes.mantissa, instance.size * W, T(0));
         std::fill_n(lanes.digit, instance.size * W, Int(0));
         for (int64_t s = sources.begin[i]; s < sources.begin[i + 1]; ++s)
           load_row(block, sources.row[s], sources.place[s], instance, b, exponents, scale, lanes);
-        const int64_t kind = static_cast<int64_t>(instance.kind);
-        work_->factors[block * kinds + kind].solve(pieces_->kinds[kind], lanes, transposed);
+        work_->factors[block * kinds + instance.kind].solve(eliminations[instance.kind], lanes, transposed);
       }
     });
   }
 
   // Adds the block's columns of a row, divided by the node's scale.
-  static void load_row(int64_t block, int64_t r, int64_t place, const Pieces::Instance& instance, const torch::Tensor& b,
+  static void load_row(int64_t block, int64_t r, int64_t place, const Layout::Instance& instance, const torch::Tensor& b,
                        const torch::Tensor& exponents, const std::vector<double>& scale, LaneVector<T> lanes) {
     const int64_t m = b.size(1), columns = std::min<int64_t>(W, m - block * W), bits = Digits<T>::bits;
     const T* row = b.data_ptr<T>() + r * m + block * W;
@@ -251,7 +301,8 @@ class DirectEquilibrium : public Equilibrium {
   }
 
   // Z̃ Q_Fᵀ at these nodes, each row with the exponent of its largest eigen-component.
-  ScaledRows unpack_rows(const Lanes<T>& from, const torch::Tensor& nodes, const std::vector<double>& scale) const {
+  ScaledRows unpack_rows(const Layout& layout, const Lanes<T>& from, const torch::Tensor& nodes,
+                         const std::vector<double>& scale) const {
     const int64_t count = nodes.size(0), m = from.width;
     auto rows = torch::empty({count, m}, g_.Q.options());
     auto exponents = torch::empty({count}, torch::kInt64);
@@ -260,8 +311,9 @@ class DirectEquilibrium : public Equilibrium {
     int64_t* exponent = exponents.data_ptr<int64_t>();
     at::parallel_for(0, count, 64, [&](int64_t first, int64_t last) {
       for (int64_t r = first; r < last; ++r) {
-        const int64_t place = pieces_->place[node[r]];
-        const LaneBlocks<T> lanes = at_place(from, place);
+        const int64_t place = layout.place[node[r]];
+        const Layout::Instance& instance = layout.instances[layout.instance_of[node[r]]];
+        const LaneBlocks<T> lanes = from.of(instance).at(place - instance.begin);
         const Int digits = leading_digit(lanes);
         exponent[r] = int64_t(digits) * Digits<T>::bits;
         unpack(lanes, digits, static_cast<T>(1 / scale[place]), row + r * m);
@@ -272,16 +324,11 @@ class DirectEquilibrium : public Equilibrium {
     return out;
   }
 
-  LaneBlocks<T> at_place(const Lanes<T>& from, int64_t place) const {
-    const Pieces::Instance& instance = pieces_->instances[pieces_->instance_at[place]];
-    return from.of(instance).at(place - instance.begin);
-  }
-
   // R̃ = Vᵀ T over the nodes, with t = what y sends to each; node i's rows are scaled by 2^-k and 2^k, which leaves the
   // product as it is. Each thread multiplies what it packed.
-  torch::Tensor product(const Lanes<T>& y, const Lanes<T>& v) const {
+  torch::Tensor product(const Layout& layout, const Lanes<T>& y, const Lanes<T>& v) const {
     const int64_t n = v.nodes, m = v.width, threads = at::get_num_threads(), share = (n + threads - 1) / threads;
-    if (!work_->V.defined() || work_->V.size(1) != m) {
+    if (!work_->V.defined() || work_->V.size(0) != n || work_->V.size(1) != m) {
       work_->V = torch::empty({n, m}, g_.Q.options());
       work_->T_ = torch::empty({n, m}, g_.Q.options());
     }
@@ -294,9 +341,9 @@ class DirectEquilibrium : public Equilibrium {
       for (int64_t thread = first_thread; thread < last_thread; ++thread) {
         const int64_t first = std::min(n, thread * share), last = std::min(n, first + share);
         for (int64_t i = first; i < last; ++i) {
-          const Pieces::Instance& instance = pieces_->instances[pieces_->instance_at[i]];
+          const Layout::Instance& instance = layout.instances[layout.instance_at[i]];
           const int64_t local = i - instance.begin;
-          receive(pieces_->kinds[instance.kind], y.of(instance), local, mantissa.data(), digit.data());
+          receive(problem_->analysis->kinds[instance.kind], y.of(instance), local, mantissa.data(), digit.data());
           const LaneBlocks<T> t = {mantissa.data(), digit.data(), W, m};
           const Int digits = leading_digit(t);
           unpack(t, digits, T(1), packed + i * m);
@@ -309,7 +356,7 @@ class DirectEquilibrium : public Equilibrium {
     return partial.sum(0);
   }
 
-  std::shared_ptr<const Pieces> pieces_;
+  std::shared_ptr<const Problem> problem_;
   std::shared_ptr<Workspace<T>> work_;
   torch::Device device_;
   DecomposedContraction g_;
@@ -323,7 +370,8 @@ class DirectSolver : public Solver {
       : Solver(std::move(S), options) {
     const Stopwatch watch;
     constexpr int W = Digits<T>::lanes;
-    pieces_ = std::make_shared<Pieces>(analyse(*S_, block_count(features, W) * W, sizeof(T)));
+    analysis_ = std::make_shared<Analysis>(*S_, block_count(features, W) * W, sizeof(T));
+    separate_ = std::make_shared<Layout>(analysis_->separate(S_->nodes));
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "direct"; }
@@ -331,20 +379,38 @@ class DirectSolver : public Solver {
   std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const SingleThreadedBlas guard;
     const Stopwatch watch;
-    if (!seen_.is_same(X) || version_ != X._version()) {  // only rows of X with something in them are sources
+    if (!seen_.is_same(X) || version_ != X._version()) {
       seen_ = X;
       version_ = X._version();
-      const auto x = X.detach().to(torch::kCPU);
-      const auto nodes = x.ne(0).any(1).nonzero().squeeze(1);
-      X_rows_ = x.index_select(0, nodes);
-      sources_ = Sources(*pieces_, nodes);
+      problem_ = analyse(X.detach().to(torch::kCPU));
     }
-    auto solved = std::make_shared<DirectEquilibrium<T>>(pieces_, workspace(), F.detach(), X_rows_, sources_, options_);
+    auto solved = std::make_shared<DirectEquilibrium<T>>(problem_, workspace(), F.detach(), options_);
     solved->seconds = watch.seconds();
     return solved;
   }
 
  private:
+  std::shared_ptr<const Problem> analyse(const torch::Tensor& X) const {
+    auto problem = std::make_shared<Problem>();
+    problem->analysis = analysis_;
+    problem->separate = separate_;
+    problem->merged = std::make_shared<Layout>(analysis_->merged(X));
+    // Only rows of X with something in them are sources, and each place is fed once.
+    const auto filled = X.ne(0).any(1).nonzero().squeeze(1);
+    std::vector<char> fed(problem->merged->places(), 0);
+    std::vector<int64_t> nodes;
+    for (int64_t r = 0; r < filled.size(0); ++r) {
+      const int64_t node = filled.data_ptr<int64_t>()[r];
+      char& there = fed[problem->merged->place[node]];
+      if (!there) nodes.push_back(node);
+      there = 1;
+    }
+    const auto index = torch::tensor(nodes, torch::kInt64);
+    problem->X_rows = X.index_select(0, index);
+    problem->sources = Sources(*problem->merged, index);
+    return problem;
+  }
+
   // A workspace that no living equilibrium holds.
   std::shared_ptr<Workspace<T>> workspace() {
     for (auto& w : workspaces_)
@@ -353,10 +419,11 @@ class DirectSolver : public Solver {
     return workspaces_.back();
   }
 
-  std::shared_ptr<const Pieces> pieces_;
+  std::shared_ptr<const Analysis> analysis_;
+  std::shared_ptr<const Layout> separate_;
+  std::shared_ptr<const Problem> problem_;
   std::vector<std::shared_ptr<Workspace<T>>> workspaces_;
-  torch::Tensor seen_, X_rows_;
-  Sources sources_;
+  torch::Tensor seen_;
   int64_t version_ = -1;
 };
 
