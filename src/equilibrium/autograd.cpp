@@ -7,41 +7,34 @@ namespace eignn {
 
 namespace {
 
-struct SolvedEquilibrium : torch::CustomClassHolder {
+// What the backward pass needs, besides the gradient that arrives.
+struct Solved : torch::CustomClassHolder {
   std::shared_ptr<const Equilibrium> equilibrium;
+  torch::Tensor index;      // undefined: all nodes
+  torch::Tensor exponents;  // undefined: all zero
+  bool want_X = false;
 };
 
 class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction> {
  public:
-  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
-                                                const torch::Tensor& F, const torch::Tensor& X,
-                                                const torch::Tensor& index,
-                                                std::shared_ptr<const Equilibrium> equilibrium) {
-    ScaledRows rows = equilibrium->rows(index);
-    const bool scaled = rows.exponents.defined();
-    auto exponents =
-        scaled ? rows.exponents : torch::empty({0}, index.defined() ? index.options() : torch::kInt64);
-    auto holder = c10::make_intrusive<SolvedEquilibrium>();
-    holder->equilibrium = std::move(equilibrium);
-    context->saved_data["equilibrium"] = c10::IValue::make_capsule(std::move(holder));
-    context->saved_data["index"] = index;
-    context->saved_data["exponents"] = exponents;
-    context->saved_data["want_X"] = X.requires_grad();
-    (void)F;
-    context->mark_non_differentiable({exponents});
-    return {rows.values, exponents};
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& /*F*/,
+                               const torch::Tensor& X, const c10::intrusive_ptr<Solved>& solved) {
+    ScaledRows rows = solved->equilibrium->rows(solved->index);
+    solved->exponents = rows.exponents;
+    solved->want_X = X.requires_grad();
+    context->saved_data["solved"] = c10::IValue::make_capsule(solved);
+    return rows.values;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const auto holder = context->saved_data["equilibrium"].toCapsule();
-    const auto& equilibrium = static_cast<SolvedEquilibrium&>(*holder).equilibrium;
-    const bool want_X = context->saved_data["want_X"].toBool();
+    const auto capsule = context->saved_data["solved"].toCapsule();
+    const auto& solved = static_cast<Solved&>(*capsule);
     // Z = values · 2^E, so ∂L/∂Z = ∂L/∂values · 2^-E
-    const auto exponents = context->saved_data["exponents"].toTensor();
-    const ScaledRows Y{gradients[0].contiguous(), exponents.numel() > 0 ? -exponents : torch::Tensor()};
-    const Gradients pulled = equilibrium->pull(context->saved_data["index"].toTensor(), Y, want_X);
-    return {pulled.F, want_X ? pulled.X.plain() : torch::Tensor(), torch::Tensor(), torch::Tensor()};
+    const ScaledRows Y{gradients[0].contiguous(),
+                       solved.exponents.defined() ? -solved.exponents : torch::Tensor()};
+    const Gradients pulled = solved.equilibrium->pull(solved.index, Y, solved.want_X);
+    return {pulled.F, solved.want_X ? pulled.X.plain() : torch::Tensor(), torch::Tensor()};
   }
 };
 
@@ -53,8 +46,11 @@ ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tens
     const torch::NoGradGuard guard;
     cached = solver.solve(F, X);
   }
-  const auto out = EquilibriumFunction::apply(F, X, index, cached);
-  return {out[0], out[1].numel() > 0 ? out[1] : torch::Tensor()};
+  auto solved = c10::make_intrusive<Solved>();
+  solved->equilibrium = std::move(cached);
+  solved->index = index;
+  const auto values = EquilibriumFunction::apply(F, X, solved);
+  return {values, solved->exponents};
 }
 
 }  // namespace eignn

@@ -49,8 +49,8 @@ class SingleThreadedBlas {
   int before_ = 0;
 };
 
-// Where the numbers of each node live. Places run through the instances of components, each in the elimination order of
-// its kind; nodes whose numbers are bound to be equal share a place.
+// Where the numbers of each node live. Places run through the instances of components, each in the
+// elimination order of its kind; nodes whose numbers are bound to be equal share a place.
 struct Layout {
   struct Instance {
     int64_t kind;
@@ -72,7 +72,8 @@ struct Analysis {
   Analysis(const Propagation& S, int64_t shifts, int64_t bytes_per_number) {
     for (ComponentKind& kind : unique_components(S)) {
       kinds.push_back(analyse_elimination(kind.S, shifts, bytes_per_number));
-      for (auto& nodes : kind.instances) components.emplace_back(static_cast<int64_t>(kinds.size()) - 1, std::move(nodes));
+      for (auto& nodes : kind.instances)
+        components.emplace_back(static_cast<int64_t>(kinds.size()) - 1, std::move(nodes));
     }
   }
 
@@ -85,7 +86,8 @@ struct Analysis {
     std::map<std::string, int64_t> known;
     for (const auto& [kind, members] : components) {
       const Elimination& e = kinds[kind];
-      const auto [at, fresh] = known.emplace(key_of(kind, members), static_cast<int64_t>(out.instances.size()));
+      const auto [at, fresh] =
+          known.emplace(key_of(kind, members), static_cast<int64_t>(out.instances.size()));
       const int64_t instance = at->second;
       if (fresh) {
         out.instances.push_back({kind, out.places(), e.nodes});
@@ -102,11 +104,12 @@ struct Analysis {
   }
 
   Layout separate(int64_t nodes) const {
-    return layout(nodes, [](int64_t, const std::vector<int64_t>& members) { return std::to_string(members[0]); });
+    return layout(nodes,
+                  [](int64_t, const std::vector<int64_t>& members) { return std::to_string(members[0]); });
   }
 
-  // Equal components with equal features have equal equilibria, and their cotangents may be added up before the one
-  // adjoint solve: R is linear in W. (The paper's chains of one class are such.)
+  // Equal components with equal features have equal equilibria, and their cotangents may be added up before
+  // the one adjoint solve: R is linear in W. (The paper's chains of one class are such.)
   Layout merged(const torch::Tensor& X) const {
     const auto x = X.contiguous();
     const size_t row = static_cast<size_t>(x.size(1)) * x.element_size();
@@ -146,8 +149,8 @@ int64_t block_count(int64_t m, int lanes) {
   return (m + lanes - 1) / lanes;
 }
 
-// All lane blocks of an n×m matrix in the eigenbasis of g: [instance][block][place][lane], so that a component's numbers
-// lie together.
+// All lane blocks of an n×m matrix in the eigenbasis of g: [instance][block][place][lane], so that a
+// component's numbers lie together.
 template <class T>
 struct Lanes {
   using Int = typename Digits<T>::Int;
@@ -194,8 +197,8 @@ class DirectEquilibrium : public Equilibrium {
   using Int = typename Digits<T>::Int;
 
  public:
-  DirectEquilibrium(std::shared_ptr<const Problem> problem, std::shared_ptr<Workspace<T>> work, const torch::Tensor& F,
-                    const SolverOptions& options)
+  DirectEquilibrium(std::shared_ptr<const Problem> problem, std::shared_ptr<Workspace<T>> work,
+                    const torch::Tensor& F, const SolverOptions& options)
       : problem_(std::move(problem)),
         work_(std::move(work)),
         device_(F.device()),
@@ -203,7 +206,8 @@ class DirectEquilibrium : public Equilibrium {
         blocks_(block_count(g_.Q.size(0), W)) {
     factor();
     const Layout& layout = *problem_->merged;
-    solve(layout, problem_->sources, problem_->X_rows.mm(g_.Q), {}, layout.right, /*transposed=*/false, work_->y);
+    solve(layout, problem_->sources, problem_->X_rows.mm(g_.Q), {}, layout.right, /*transposed=*/false,
+          work_->y);
   }
 
   ScaledRows rows(const torch::Tensor& index) const override {
@@ -221,11 +225,13 @@ class DirectEquilibrium : public Equilibrium {
     const auto R_tilde = product(merged, work_->y, work_->v);
     if (!std::isfinite(R_tilde.abs().max().template item<double>()))
       throw InputError(
-          "the gradient of F leaves the floating range (direct); lower the learning rate or use --dtype float64");
+          "the gradient of F leaves the floating range (direct); lower the learning rate or use --dtype "
+          "float64");
     Gradients out;
     out.F = g_.pullback(g_.Q.mm(R_tilde).mm(g_.Q.t())).to(device_);
     if (want_X) {  // every node has a gradient of its own
-      solve(separate, Sources(separate, nodes), Y_tilde, exponents, separate.left, /*transposed=*/true, work_->w);
+      solve(separate, Sources(separate, nodes), Y_tilde, exponents, separate.left, /*transposed=*/true,
+            work_->w);
       out.X = unpack_rows(separate, work_->w, nodes_of({}), separate.right);
     }
     return out;
@@ -257,13 +263,16 @@ class DirectEquilibrium : public Equilibrium {
     for (char ok : regular)
       if (!ok)
         throw InputError(
-            "the equilibrium does not exist: I - γ S⊗g is singular in this precision (γ = 1 and ε = 0?); use γ below 1, or "
+            "the equilibrium does not exist: I - γ S⊗g is singular in this precision (γ = 1 and ε = 0?); use "
+            "γ below 1, or "
             "ε above 0");
   }
 
-  // y M = b, instance by instance: a chain's numbers stay in the nearest cache from load to back-substitution.
-  void solve(const Layout& layout, const Sources& sources, const torch::Tensor& rows, const torch::Tensor& exponents,
-             const std::vector<double>& scale, bool transposed, Lanes<T>& y) const {
+  // y M = b, instance by instance: a chain's numbers stay in the nearest cache from load to
+  // back-substitution.
+  void solve(const Layout& layout, const Sources& sources, const torch::Tensor& rows,
+             const torch::Tensor& exponents, const std::vector<double>& scale, bool transposed,
+             Lanes<T>& y) const {
     const auto& eliminations = problem_->analysis->kinds;
     const int64_t kinds = static_cast<int64_t>(eliminations.size());
     const int64_t tasks = static_cast<int64_t>(layout.instances.size()) * blocks_;
@@ -284,8 +293,9 @@ class DirectEquilibrium : public Equilibrium {
   }
 
   // Adds the block's columns of a row, divided by the node's scale.
-  static void load_row(int64_t block, int64_t r, int64_t place, const Layout::Instance& instance, const torch::Tensor& b,
-                       const torch::Tensor& exponents, const std::vector<double>& scale, LaneVector<T> lanes) {
+  static void load_row(int64_t block, int64_t r, int64_t place, const Layout::Instance& instance,
+                       const torch::Tensor& b, const torch::Tensor& exponents,
+                       const std::vector<double>& scale, LaneVector<T> lanes) {
     const int64_t m = b.size(1), columns = std::min<int64_t>(W, m - block * W), bits = Digits<T>::bits;
     const T* row = b.data_ptr<T>() + r * m + block * W;
     const int64_t exponent = exponents.defined() ? exponents.data_ptr<int64_t>()[r] : 0;
@@ -324,10 +334,11 @@ class DirectEquilibrium : public Equilibrium {
     return out;
   }
 
-  // R̃ = Vᵀ T over the nodes, with t = what y sends to each; node i's rows are scaled by 2^-k and 2^k, which leaves the
-  // product as it is. Each thread multiplies what it packed.
+  // R̃ = Vᵀ T over the nodes, with t = what y sends to each; node i's rows are scaled by 2^-k and 2^k, which
+  // leaves the product as it is. Each thread multiplies what it packed.
   torch::Tensor product(const Layout& layout, const Lanes<T>& y, const Lanes<T>& v) const {
-    const int64_t n = v.nodes, m = v.width, threads = at::get_num_threads(), share = (n + threads - 1) / threads;
+    const int64_t n = v.nodes, m = v.width, threads = at::get_num_threads(),
+                  share = (n + threads - 1) / threads;
     if (!work_->V.defined() || work_->V.size(0) != n || work_->V.size(1) != m) {
       work_->V = torch::empty({n, m}, g_.Q.options());
       work_->T_ = torch::empty({n, m}, g_.Q.options());
@@ -343,14 +354,16 @@ class DirectEquilibrium : public Equilibrium {
         for (int64_t i = first; i < last; ++i) {
           const Layout::Instance& instance = layout.instances[layout.instance_at[i]];
           const int64_t local = i - instance.begin;
-          receive(problem_->analysis->kinds[instance.kind], y.of(instance), local, mantissa.data(), digit.data());
+          receive(problem_->analysis->kinds[instance.kind], y.of(instance), local, mantissa.data(),
+                  digit.data());
           const LaneBlocks<T> t = {mantissa.data(), digit.data(), W, m};
           const Int digits = leading_digit(t);
           unpack(t, digits, T(1), packed + i * m);
           unpack(v.of(instance).at(local), static_cast<Int>(-digits), T(1), V + i * m);
         }
         auto out = partial[thread];
-        torch::mm_out(out, work_->V.narrow(0, first, last - first).t(), work_->T_.narrow(0, first, last - first));
+        torch::mm_out(out, work_->V.narrow(0, first, last - first).t(),
+                      work_->T_.narrow(0, first, last - first));
       }
     });
     return partial.sum(0);
@@ -429,8 +442,10 @@ class DirectSolver : public Solver {
 
 }  // namespace
 
-std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options, int64_t features) {
-  if (options.dtype == torch::kFloat32) return std::make_unique<DirectSolver<float>>(std::move(S), options, features);
+std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                    int64_t features) {
+  if (options.dtype == torch::kFloat32)
+    return std::make_unique<DirectSolver<float>>(std::move(S), options, features);
   return std::make_unique<DirectSolver<double>>(std::move(S), options, features);
 }
 

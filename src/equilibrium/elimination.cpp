@@ -27,8 +27,8 @@ struct MemoryBudget {
   double per_slot, per_update, limit;  // bytes
 };
 
-// Structure of column k = its later neighbours, and those that its children in the elimination tree pass on; the
-// parent of a column is its first later position. Gives up once the budget is spent.
+// Structure of column k = its later neighbours, and those that its children in the elimination tree pass on;
+// the parent of a column is its first later position. Gives up once the budget is spent.
 Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budget) {
   const Graph pattern = S.symmetric ? S.pattern() : S.pattern().symmetrised();
   Structure s;
@@ -52,10 +52,11 @@ Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budge
     const double width = static_cast<double>(column.size());
     bytes += width * budget.per_slot + width * (width - 1) / 2 * budget.per_update;
     if (bytes > budget.limit)
-      throw InputError(fmt::format(
-          "the direct solver would need more than {:.3g} GB (the graph's factors fill in: at node {} of {}); use --solver "
-          "spectral, krylov or picard",
-          1e-9 * budget.limit, k, S.nodes));
+      throw InputError(
+          fmt::format("the direct solver would need more than {:.3g} GB (the graph's factors fill in: at "
+                      "node {} of {}); use --solver "
+                      "spectral, krylov or picard",
+                      1e-9 * budget.limit, k, S.nodes));
   }
   return s;
 }
@@ -149,7 +150,8 @@ EliminationCost estimate_elimination(const Propagation& S) {
   return cost;
 }
 
-Elimination analyse_elimination(const Propagation& S, int64_t shifts, int64_t bytes_per_number, double memory_limit) {
+Elimination analyse_elimination(const Propagation& S, int64_t shifts, int64_t bytes_per_number,
+                                double memory_limit) {
   // Each slot holds a mantissa and a digit per shift and triangle; each update its index.
   const double triangles = S.symmetric ? 1 : 2;
   const double per_slot = 2 * triangles * static_cast<double>(shifts * bytes_per_number);

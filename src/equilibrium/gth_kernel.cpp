@@ -102,7 +102,8 @@ inline Lanes<T> downward(const IntLanes<T>& digits) {
 
 // Brings both to the larger digit; a zero takes the digit of the other.
 template <class T>
-__attribute__((noinline)) void add_unlike(Number<T>& sum, const Lanes<T>& mantissa, const IntLanes<T>& digit) {
+__attribute__((noinline)) void add_unlike(Number<T>& sum, const Lanes<T>& mantissa,
+                                          const IntLanes<T>& digit) {
   const IntLanes<T> nothing = mantissa == 0, empty = sum.mantissa == 0;
   const IntLanes<T> apart = nothing | empty ? IntLanes<T>{} : digit - sum.digit;
   sum.mantissa = sum.mantissa * downward<T>(-apart) + mantissa * downward<T>(apart);
@@ -119,7 +120,8 @@ inline void add(Number<T>& sum, const Lanes<T>& mantissa, const IntLanes<T>& dig
   }
 }
 
-// Keeps |mantissa| in [2^-bits/2, 2^bits/2], so that one product or one sum of a row can neither over- nor underflow.
+// Keeps |mantissa| in [2^-bits/2, 2^bits/2], so that one product or one sum of a row can neither over- nor
+// underflow.
 template <class T>
 inline void normalise(Number<T>& x) {
   const T high = std::ldexp(T(1), Digits<T>::bits / 2);
@@ -206,8 +208,8 @@ void sweep_backward(const Elimination& e, Triangle<T, with_digits> l, const T* i
   }
 }
 
-// The numbers as plain floats. Normalised mantissas reach from 2^-bits/2 to 2^bits/2, so two digits up or down are all
-// that may still lie in the range.
+// The numbers as plain floats. Normalised mantissas reach from 2^-bits/2 to 2^bits/2, so two digits up or
+// down are all that may still lie in the range.
 template <class T>
 inline Lanes<T> in_ordinary_range(const Number<T>& x) {
   if (!any(x.digit)) return x.mantissa;
@@ -343,7 +345,8 @@ void GthFactor<T>::solve(const Elimination& e, LaneVector<T> b, bool transposed)
 }
 
 template <class T>
-void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa, typename Digits<T>::Int* digit) {
+void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa,
+             typename Digits<T>::Int* digit) {
   constexpr int W = Digits<T>::lanes;
   const int64_t first = e.incoming_begin[i], last = e.incoming_begin[i + 1];
   for (int64_t c = 0; c < y.width; c += W) {

@@ -54,7 +54,8 @@ class GthFactor {
   bool lower_has_digits_ = false, upper_has_digits_ = false;
 };
 
-/// Vectors across all blocks: place k of block b begins at `mantissa + b·stride + k·lanes`, and so do the digits.
+/// Vectors across all blocks: place k of block b begins at `mantissa + b·stride + k·lanes`, and so do the
+/// digits.
 template <class T>
 struct LaneBlocks {
   const T* mantissa;
@@ -68,7 +69,8 @@ struct LaneBlocks {
 
 /// t = Σ_j y_j Â_ji, what arrives at place i, for all shifts; `mantissa` and `digit` hold [blocks][lanes].
 template <class T>
-void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa, typename Digits<T>::Int* digit);
+void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa,
+             typename Digits<T>::Int* digit);
 
 /// The largest digit among a node's non-zero numbers; 0 when all are zero.
 template <class T>

@@ -41,7 +41,8 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
   const EliminationCost elimination = estimate_elimination(S);
   const StepCost cost = step_cost(S, m, elimination);
   // In time, and in the memory that the factors of all m shifts take.
-  const bool affordable = elimination.updates < 1e8 && 32.0 * static_cast<double>(elimination.slots) * m < 4e9;
+  const bool affordable =
+      elimination.updates < 1e8 && 32.0 * static_cast<double>(elimination.slots) * m < 4e9;
   const char* on_cpu = options.device.is_cpu() ? "" : "; it runs on the CPU";
 
   if (!S.symmetric) {

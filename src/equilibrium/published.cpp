@@ -10,8 +10,8 @@
 #include "equilibrium/contraction.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_product.h"
-#include "equilibrium/symmetric_eigen.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/symmetric_eigen.h"
 
 namespace eignn {
 
@@ -68,8 +68,7 @@ class PublishedSolver : public Solver {
           "the published algorithm takes symmetric matrices only (--solver published); use direct or picard "
           "for a directed graph, or --direction undirected");
     const Stopwatch watch;
-    const auto [lambda, Q_S] =
-        symmetric_eigen(dense(*S_).to(options.device, options.dtype));
+    const auto [lambda, Q_S] = symmetric_eigen(dense(*S_).to(options.device, options.dtype));
     spectrum_ = std::make_shared<DenseSpectrum>(
         DenseSpectrum{Q_S, lambda, SparseProduct(*S_, options.dtype, options.device)});
     preprocess_seconds_ = watch.seconds();

@@ -19,6 +19,7 @@ std::unique_ptr<Solver> make_krylov(std::shared_ptr<const Propagation> S, const 
 std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
 /// Sparse elimination for every one of g's `features` eigenvalues, exact to the last hop; any S.
-std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options, int64_t features);
+std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                    int64_t features);
 
 }  // namespace eignn

@@ -29,6 +29,8 @@ EigenBlock decompose(const Propagation& S, torch::Dtype dtype, torch::Device dev
   EigenBlock block;
   std::tie(block.values, block.vectors) = symmetric_eigen(dense(S).to(device, dtype));
   pin_leading_pair(S, block);
+  block.vectors =
+      block.vectors.contiguous();  // as they would come from the store: one layout, one order of summation
   return block;
 }
 
@@ -40,7 +42,8 @@ constexpr int64_t smallest_stored = 32;
 Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device device, SpectrumStore* store) {
   if (!S.symmetric)
     throw UsageError(
-        "a directed graph has no orthogonal eigenbasis (spectral methods); use --solver direct or picard, or --direction "
+        "a directed graph has no orthogonal eigenbasis (spectral methods); use --solver direct or picard, or "
+        "--direction "
         "undirected");
   const auto kinds = unique_components(S);
   const std::string key = content_hash(S) + (dtype == torch::kFloat32 ? "-f32" : "-f64");
@@ -56,7 +59,8 @@ Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device devic
   std::vector<torch::Tensor> values;
   for (size_t k = 0; k < kinds.size(); ++k) {
     const int64_t count = static_cast<int64_t>(kinds[k].instances.size());
-    groups_.push_back({static_cast<int64_t>(order.size()), count, kinds[k].S.nodes, blocks[k].vectors.to(device, dtype)});
+    groups_.push_back(
+        {static_cast<int64_t>(order.size()), count, kinds[k].S.nodes, blocks[k].vectors.to(device, dtype)});
     for (const auto& nodes : kinds[k].instances) order.insert(order.end(), nodes.begin(), nodes.end());
     values.push_back(blocks[k].values.to(device, dtype).repeat({count}));
   }

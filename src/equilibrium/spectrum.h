@@ -10,8 +10,8 @@
 
 namespace eignn {
 
-/// The spectral coordinates of node-major matrices: X̂ = Qᵀ X, Z = Q Ẑ. Components that are equal, entry for entry, are
-/// decomposed once and multiplied as one batch. O(Σ k³) once, O(Σ k² m) per product.
+/// The spectral coordinates of node-major matrices: X̂ = Qᵀ X, Z = Q Ẑ. Components that are equal, entry for
+/// entry, are decomposed once and multiplied as one batch. O(Σ k³) once, O(Σ k² m) per product.
 class Spectrum {
  public:
   Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device device, SpectrumStore* store);

@@ -5,8 +5,8 @@
 namespace eignn {
 
 std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) {
-  // LAPACK's ssyevd reports its work space, 1 + 6n + 2n² numbers, as a float: past 2^24 it asks for too little and
-  // libtorch fails. Those few are decomposed in double.
+  // LAPACK's ssyevd reports its work space, 1 + 6n + 2n² numbers, as a float: past 2^24 it asks for too
+  // little and libtorch fails. Those few are decomposed in double.
   constexpr int64_t float_work_space_fits = 2048;
   if (A.is_cpu() && A.scalar_type() == torch::kFloat32 && A.size(0) > float_work_space_fits) {
     const auto [values, vectors] = symmetric_eigen(A.to(torch::kFloat64));

@@ -9,7 +9,8 @@ namespace eignn {
 
 namespace {
 
-Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes, const std::vector<int64_t>& place) {
+Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes,
+                       const std::vector<int64_t>& place) {
   Propagation part;
   part.nodes = static_cast<int64_t>(nodes.size());
   part.symmetric = S.symmetric;

@@ -140,7 +140,7 @@ TEST_P(LongChain, EveryRowIsRightRelativeToItsLargestEntry) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gammas, LongChain, testing::Values(0.8, 0.99, 1.0),
-                         [](const auto& info) { return std::to_string(static_cast<int>(100 * info.param)); });
+                         [](const auto& p) { return std::to_string(static_cast<int>(100 * p.param)); });
 
 TEST(DirectSolver, SinglePrecisionKeepsSixDigitsBelowItsRange) {
   const int64_t length = 400;

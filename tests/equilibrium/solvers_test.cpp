@@ -173,7 +173,9 @@ TEST_P(EverySolver, IsTheLimitOfTheFiniteRecurrence) {
   for (int layer = 0; layer < 120; ++layer) {
     H = 0.8 * St.mm(H).mm(g) + X;
     const double distance = (H - Z).norm().item<double>();
-    if (distance > 1e-12) EXPECT_LE(distance, 0.8 * last) << "layer " << layer;  // a contraction by γ
+    if (distance > 1e-12) {
+      EXPECT_LE(distance, 0.8 * last) << "layer " << layer;  // a contraction by γ
+    }
     last = distance;
   }
   EXPECT_LE(last, 1e-11);
@@ -225,7 +227,7 @@ TEST_P(EverySolver, SolvesThroughAutograd) {
 
 INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,
                          testing::Values("spectral", "direct", "krylov", "picard", "published"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& p) { return p.param; });
 
 TEST(Solvers, SymmetricMethodsRefuseADirectedGraph) {
   const auto S =

@@ -1,0 +1,184 @@
+// Whole runs, small ones.
+#include "train/trainer.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "data/atomic_file.h"
+#include "data/safetensors.h"
+#include "eignn/error.h"
+#include "support/temporary_folder.h"
+#include "train/checkpoint.h"
+
+namespace eignn {
+namespace {
+
+TrainConfig chains(int64_t length, int64_t epochs) {
+  TrainConfig config;
+  config.chain_length = length;
+  config.chains_per_class = 5;
+  config.feature_dim = 12;
+  apply_recipe(config, {});
+  config.epochs = epochs;
+  config.patience = epochs;
+  return config;
+}
+
+std::string metrics_without_times(const std::string& folder) {
+  std::ifstream file(folder + "/metrics.jsonl");
+  std::string out;
+  for (std::string line; std::getline(file, line);) {
+    auto json = nlohmann::json::parse(line);
+    json.erase("seconds");
+    out += json.dump() + "\n";
+  }
+  return out;
+}
+
+TEST(Training, ReachesTheFarEndOfALongChain) {
+  TrainConfig config = chains(200, 400);
+  config.chains_per_class = 10;
+  for (const char* dtype : {"float32", "float64"}) {
+    config.dtype = dtype;
+    const TrainSummary summary = train(config);
+    EXPECT_EQ(summary.solver, "direct");
+    EXPECT_EQ(summary.accuracy.test, 1.0) << dtype;
+    EXPECT_GT(summary.weight_change, 0.05) << dtype;
+    ASSERT_FALSE(summary.by_distance.empty());
+    EXPECT_EQ(summary.by_distance.back().to, 199);
+  }
+}
+
+TEST(Training, TwiceUnderOneSeedIsIdentical) {
+  TemporaryFolder folder;
+  for (const char* solver : {"direct", "spectral", "krylov"}) {
+    TrainConfig config = chains(12, 25);
+    config.solver = solver;
+    const std::string a = folder.path(std::string("a-") + solver),
+                      b = folder.path(std::string("b-") + solver);
+    train(config, a);
+    train(config, b);
+    EXPECT_EQ(read_whole_file(a + "/model.safetensors"), read_whole_file(b + "/model.safetensors")) << solver;
+    EXPECT_EQ(metrics_without_times(a), metrics_without_times(b)) << solver;
+    config.seed = 1;
+    train(config, b + "-other");
+    EXPECT_NE(metrics_without_times(a), metrics_without_times(b + "-other")) << solver;
+  }
+}
+
+TEST(Training, ResumedIsIdenticalToUninterrupted) {
+  TemporaryFolder folder;
+  for (const char* solver : {"direct", "krylov"}) {
+    for (const char* head : {"l2", "batch-norm"}) {
+      TrainConfig config = chains(12, 40);
+      config.solver = solver;
+      config.head = head;
+      const std::string whole = folder.path(std::string("whole-") + solver + head),
+                        parts = folder.path(std::string("parts-") + solver + head);
+      train(config, whole);
+      int64_t epochs = 0;
+      TrainHooks stop_soon;
+      stop_soon.on_epoch = [&](const EpochReport&) { ++epochs; };
+      stop_soon.interrupted = [&] { return epochs == 13; };
+      EXPECT_TRUE(train(config, parts, false, stop_soon).interrupted);
+      EXPECT_FALSE(std::filesystem::exists(parts + "/summary.json"));
+      const TrainSummary resumed = train({}, parts, true);
+      EXPECT_EQ(resumed.epochs, 40);
+      EXPECT_EQ(read_whole_file(whole + "/model.safetensors"), read_whole_file(parts + "/model.safetensors"));
+      EXPECT_EQ(metrics_without_times(whole), metrics_without_times(parts));
+      EXPECT_EQ(read_whole_file(whole + "/predictions.csv"), read_whole_file(parts + "/predictions.csv"));
+      EXPECT_FALSE(std::filesystem::exists(parts + "/resume.safetensors"));
+      EXPECT_THROW(train({}, parts, true), InputError);  // complete
+    }
+  }
+}
+
+TEST(Training, ARunFolderHoldsWhatItPromises) {
+  TemporaryFolder folder;
+  const std::string run = folder.path("run");
+  const TrainSummary summary = train(chains(10, 15), run);
+  for (const char* name :
+       {"config.toml", "metrics.jsonl", "summary.json", "model.safetensors", "predictions.csv"})
+    EXPECT_TRUE(std::filesystem::exists(run + "/" + name)) << name;
+  const auto json = nlohmann::json::parse(read_whole_file(run + "/summary.json"));
+  EXPECT_EQ(json["test_accuracy"], summary.accuracy.test);
+  for (const char* key : {"dataset",
+                          "model",
+                          "solver",
+                          "solver_requested",
+                          "device",
+                          "dtype",
+                          "threads",
+                          "seed",
+                          "split",
+                          "epochs",
+                          "max_epochs",
+                          "best_epoch",
+                          "train_accuracy",
+                          "val_accuracy",
+                          "loss",
+                          "seconds_total",
+                          "seconds_per_epoch",
+                          "seconds_per_train_step",
+                          "preprocess_seconds",
+                          "peak_memory_bytes",
+                          "weight_change",
+                          "mu_start",
+                          "mu_end",
+                          "version",
+                          "commit"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_THROW(train(chains(10, 15), run), InputError);  // a second run does not overwrite the first
+}
+
+TEST(Training, ACheckpointGivesTheModelBack) {
+  TemporaryFolder folder;
+  const TrainConfig config = chains(10, 30);
+  const TrainSummary summary = train(config, folder.path("run"));
+  const Checkpoint checkpoint = read_checkpoint(folder.path("run"));
+  const Dataset dataset = load_dataset(checkpoint.config);
+  const auto model = restore_model(checkpoint, dataset, checkpoint.config, nullptr, "run");
+  const auto& test = dataset.splits[0].test;
+  const torch::NoGradGuard guard;
+  const auto right =
+      model->scores(test).argmax(1).eq(dataset.labels.index_select(0, test)).sum().item<int64_t>();
+  EXPECT_EQ(static_cast<double>(right) / static_cast<double>(test.size(0)), summary.accuracy.test);
+
+  ChainsOptions wider{10, 5, 2, 13};
+  EXPECT_THROW(restore_model(checkpoint, chains_dataset(wider, 0), checkpoint.config, nullptr, "run"),
+               InputError);
+}
+
+TEST(Training, ALossThatIsNotFiniteStopsWithAMessage) {
+  TrainConfig config = chains(10, 50);
+  config.head = "plain";
+  config.dropout = 0;
+  config.lr = 3e38;
+  config.dtype = "float32";
+  EXPECT_THROW(train(config), InputError);
+}
+
+TEST(Training, AFrozenPropagationWeightDoesNotMove) {
+  TrainConfig config = chains(10, 10);
+  config.lr_propagation = 0;
+  EXPECT_EQ(train(config).weight_change, 0);
+}
+
+TEST(Training, FollowsTheSameTrajectoryWithEverySolverOnShortChains) {
+  TrainConfig config = chains(8, 20);
+  config.dtype = "float64";
+  config.start = "xavier";
+  std::vector<double> losses;
+  for (const char* solver : {"direct", "spectral", "krylov", "picard", "published"}) {
+    config.solver = solver;
+    losses.push_back(train(config).loss.val);
+    EXPECT_NEAR(losses.back(), losses.front(), 1e-8) << solver;
+  }
+}
+
+}  // namespace
+}  // namespace eignn
