@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include "eignn/error.h"
+
 namespace eignn {
 
 std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) {
@@ -12,8 +14,13 @@ std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) 
     const auto [values, vectors] = symmetric_eigen(A.to(torch::kFloat64));
     return {values.to(torch::kFloat32), vectors.to(torch::kFloat32)};
   }
-  auto [values, vectors] = torch::linalg_eigh(A);
-  return {values, vectors};
+  try {
+    auto [values, vectors] = torch::linalg_eigh(A);
+    return {values, vectors};
+  } catch (const c10::Error&) {
+    if (torch::isfinite(A).all().item<bool>()) throw;
+    throw InputError("the weights have overflowed (eigendecomposition); lower --lr, or use --dtype float64");
+  }
 }
 
 }  // namespace eignn

@@ -157,7 +157,7 @@ TEST(Training, ALossThatIsNotFiniteStopsWithAMessage) {
   TrainConfig config = chains(10, 50);
   config.head = "plain";
   config.dropout = 0;
-  config.lr = 3e38;
+  config.lr = 1e37;
   config.dtype = "float32";
   EXPECT_THROW(train(config), InputError);
 }

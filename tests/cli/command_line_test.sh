@@ -1,0 +1,419 @@
+#!/bin/sh
+# The command line as an outsider meets it:  sh command_line_test.sh PATH_TO_EIGNN
+# One line per check, `ok ...` or `FAILED ...`; the last line counts them. Needs /usr/bin/python3 with NumPy.
+set -u
+[ $# -eq 1 ] && [ -x "$1" ] || { echo "usage: command_line_test.sh PATH_TO_EIGNN" >&2; exit 2; }
+eignn=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+python=/usr/bin/python3
+
+T=$(mktemp -d "${TMPDIR:-/tmp}/eignn-cli.XXXXXX") || exit 2
+trap 'rm -rf "$T"' EXIT
+trap 'exit 130' INT TERM
+EIGNN_CACHE=$T/cache
+export EIGNN_CACHE
+unset NO_COLOR EIGNN_DATA
+mkdir "$T/out" "$T/in" "$T/a-folder"
+: >"$T/everything"
+passed=0
+failed=0
+
+ok() { passed=$((passed + 1)); printf 'ok %s\n' "$1"; }
+fail() { failed=$((failed + 1)); printf 'FAILED %s\n' "$1"; shift; for why in "$@"; do printf '  %s\n' "$why"; done; }
+check() { # check NAME COMMAND...: the command succeeds
+  name=$1; shift
+  if "$@" >"$T/why" 2>&1; then ok "$name"; else fail "$name" "$(head -n 5 "$T/why")"; fi
+}
+run() { # run ARGUMENTS...: leaves $code, $T/stdout, $T/stderr
+  "$eignn" "$@" >"$T/stdout" 2>"$T/stderr" </dev/null
+  code=$?
+  cat "$T/stdout" "$T/stderr" >>"$T/everything"
+}
+done_well() { # done_well NAME: the last run exited 0
+  if [ "$code" -eq 0 ]; then ok "$1"; else fail "$1" "exit code $code: $(head -n 3 "$T/stderr")"; fi
+}
+# refused NAME CODE WORDS ARGUMENTS...: that exit code; one line `eignn: error: what (where); remedy` that holds each of
+# WORDS (separated by commas); nothing on standard output; nothing, and no temporary, left in the folder for outputs.
+refused() {
+  name=$1 want=$2 words=$3
+  shift 3
+  run "$@"
+  why=
+  [ "$code" -eq "$want" ] || why="$why exit code $code, not $want;"
+  [ "$(wc -l <"$T/stderr")" -eq 1 ] || why="$why $(wc -l <"$T/stderr") lines on standard error;"
+  grep -q '^eignn: error: ' "$T/stderr" || why="$why no 'eignn: error: ';"
+  grep -q '^eignn: error: .* (.*); .' "$T/stderr" || why="$why not 'what (where); remedy';"
+  [ ! -s "$T/stdout" ] || why="$why something on standard output;"
+  [ -z "$(ls -A "$T/out")" ] || why="$why left behind: $(ls -A "$T/out");"
+  old_ifs=$IFS; IFS=,
+  for word in $words; do grep -qF -e "$word" "$T/stderr" || why="$why '$word' is not named;"; done
+  IFS=$old_ifs
+  rm -rf "$T/out"; mkdir "$T/out"
+  if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why" "saw: $(head -n 3 "$T/stderr")"; fi
+}
+json() { # json NAME FILE EXPRESSION: FILE is one JSON object, j, of which the Python expression holds
+  check "$1" "$python" -c '
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert isinstance(j, dict), "not an object"
+assert eval("(" + sys.argv[2] + ")"), json.dumps(j)[:600]' "$2" "$3"
+}
+lines_without_seconds() { # metrics.jsonl without what a clock wrote
+  "$python" -c '
+import json, sys
+for line in open(sys.argv[1]):
+    record = json.loads(line)
+    print(json.dumps({k: v for k, v in sorted(record.items()) if not k.startswith("seconds")}))' "$1"
+}
+same_metrics() { lines_without_seconds "$1/metrics.jsonl" >"$T/m1" && lines_without_seconds "$2/metrics.jsonl" >"$T/m2" && cmp "$T/m1" "$T/m2"; }
+other_metrics() { ! same_metrics "$1" "$2" >/dev/null 2>&1; }
+
+# The helpers in Python: good and bad input files, and a SIGINT at the right moment.
+cat >"$T/inputs.py" <<'END'
+import sys
+import numpy as np
+rng = np.random.default_rng(1)
+folder = sys.argv[1] + "/"
+n, m = 6, 3
+X, F = rng.random((n, m)), rng.random((m, m))
+np.save(folder + "X.npy", X)
+np.save(folder + "F.npy", F)
+np.save(folder + "Y.npy", X)
+data = open(folder + "X.npy", "rb").read()
+open(folder + "truncated.npy", "wb").write(data[:-20])
+open(folder + "header-only.npy", "wb").write(data[:40])
+open(folder + "empty.npy", "wb").close()
+open(folder + "text.npy", "w").write("1 2 3\n")
+np.save(folder + "int.npy", np.arange(m * m).reshape(m, m))
+np.save(folder + "rank1.npy", np.ones(n))
+np.save(folder + "rank3.npy", np.ones((n, m, 1)))
+for name, value in (("nan", np.nan), ("inf", -np.inf)):
+    bad = X.copy(); bad[2, 1] = value; np.save(folder + name + "-X.npy", bad)
+    bad = F.copy(); bad[1, 2] = value; np.save(folder + name + "-F.npy", bad)
+np.save(folder + "F-wide.npy", np.ones((m, m + 1)))
+np.save(folder + "F-other.npy", np.ones((m + 2, m + 2)))
+np.save(folder + "Y-short.npy", np.ones((n - 1, m)))
+np.save(folder + "zero-rows.npy", np.ones((0, m)))
+np.savez(folder + "g.npz", edges=np.array([[0, 1], [1, 2]]))
+np.savez(folder + "no-edges.npz", links=np.array([[0, 1]]))
+np.savez(folder + "float-edges.npz", edges=np.array([[0.5, 1.0]]))
+np.savez(folder + "three.npz", edges=np.array([[0, 1, 2]]))
+open(folder + "torn.npz", "wb").write(open(folder + "g.npz", "rb").read()[:90])
+files = {"g.edges": "0 1\n1 2\n2 3\n", "past.edges": "0 1\n1 6\n", "negative.edges": "0 1\n-1 2\n",
+         "words.edges": "0 1\none two\n", "one.edges": "0 1\n2\n", "huge.edges": "0 1\n0 99999999999999999999\n",
+         "past.mtx": "%%MatrixMarket matrix coordinate pattern general\n6 6 1\n7 1\n",
+         "zero.mtx": "%%MatrixMarket matrix coordinate pattern general\n6 6 1\n0 1\n",
+         "short.mtx": "%%MatrixMarket matrix coordinate pattern general\n6 6 3\n1 2\n",
+         "other.mtx": "%%MatrixMarket matrix coordinate pattern general\n9 9 1\n1 2\n",
+         "counts.mtx": "%%MatrixMarket matrix coordinate pattern general\n6 6 5\n1 2\n2 1\n1 2\n1 1\n4 5\n"}
+for name, text in files.items():
+    open(folder + name, "w").write(text)
+big = 60
+open(folder + "sixty.edges", "w").write("".join("%d %d\n%d %d\n" % (i, (i + 1) % big, i, (7 * i + 3) % big) for i in range(big)))
+np.save(folder + "sixty-X.npy", rng.random((big, m)))
+END
+cat >"$T/interrupt.py" <<'END'
+"""interrupt.py FOLDER EPOCHS SECONDS COMMAND...: SIGINT once FOLDER/metrics.jsonl has so many lines, or after SECONDS."""
+import signal, subprocess, sys, time
+folder, epochs, seconds, command = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
+process = subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+start = time.time()
+while process.poll() is None and time.time() - start < seconds:
+    try:
+        if open(folder + "/metrics.jsonl", "rb").read().count(b"\n") >= epochs:
+            break
+    except OSError:
+        pass
+    time.sleep(0.01)
+if process.poll() is None:
+    process.send_signal(signal.SIGINT)
+code = process.wait(timeout=60)
+sys.exit(code if code >= 0 else 200 - code)  # 202: the signal itself killed it
+END
+"$python" "$T/inputs.py" "$T/in" || { echo "cannot write the inputs"; exit 2; }
+I=$T/in
+O=$T/out
+
+# Help and version ---------------------------------------------------------------------------------------------------
+help_of() { # help_of COMMAND...
+  run "$@" --help
+  if [ "$code" -eq 0 ] && grep -q Examples "$T/stdout" && [ ! -s "$T/stderr" ]; then ok "help: eignn $* --help"
+  else fail "help: eignn $* --help" "exit code $code, no Examples, or something on standard error"; fi
+}
+help_of
+for command in train evaluate predict solve inspect bench; do help_of $command; done
+help_of bench chains
+run --version
+check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
+
+# Names that nobody knows --------------------------------------------------------------------------------------------
+refused "names: command" 2 "slove,did you mean solve" slove
+refused "names: command of bench" 2 "chians,did you mean chains" bench chians
+refused "names: flag of solve" 2 "--feature,did you mean --features" solve --graph "$I/g.edges" --feature "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy"
+refused "names: flag of solve in place of a required one" 2 "--grph,did you mean --graph" solve --grph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy"
+refused "names: flag of train" 2 "--epoch,did you mean --epochs" train --dataset chains --epoch 3
+refused "names: data set" 2 "chians,did you mean chains" train --dataset chians
+refused "names: model" 2 "eigen,did you mean eignn" train --dataset chains --model eigen
+refused "names: solver of train" 2 "spctral,did you mean spectral" train --dataset chains --solver spctral
+refused "names: solver of solve" 2 "pikard,did you mean picard" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --solver pikard --out "$O/Z.npy"
+refused "names: a required flag is missing" 2 "--weight" solve --graph "$I/g.edges" --features "$I/X.npy" --out "$O/Z.npy"
+refused "names: a flag without its value" 2 "--epochs" train --dataset chains --epochs
+refused "names: a word where a number belongs" 2 "--epochs,ten" train --dataset chains --epochs ten
+refused "flags: a gradient needs a cotangent" 2 "--cotangent" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy" --grad-weight "$O/dF.npy"
+
+# Values out of range ------------------------------------------------------------------------------------------------
+solve() { refused "$1" "$2" "$3" solve --graph "$4" --features "$5" --weight "$6" --out "$O/Z.npy" ${7+"$7" "$8"} ${9+"$9"}; }
+for gamma in 0 -1 1.5 nan; do
+  refused "range: train --gamma $gamma" 2 "--gamma" train --dataset chains --gamma "$gamma"
+  solve "range: solve --gamma $gamma" 2 "--gamma" "$I/g.edges" "$I/X.npy" "$I/F.npy" --gamma "$gamma"
+done
+refused "range: train --epochs -3" 2 "--epochs" train --dataset chains --epochs -3
+refused "range: train --dropout 1" 2 "--dropout" train --dataset chains --dropout 1
+refused "range: train --chain-length 0" 2 "--chain-length" train --dataset chains --chain-length 0
+
+# Bad files ----------------------------------------------------------------------------------------------------------
+features() { solve "features: $1" 1 "$3" "$I/g.edges" "$I/$2" "$I/F.npy"; }
+features truncated truncated.npy truncated.npy
+features "torn in the header" header-only.npy header-only.npy
+features empty empty.npy empty.npy
+features "no NumPy file" text.npy text.npy
+features "rank 1" rank1.npy rank1.npy
+features "rank 3" rank3.npy rank3.npy
+features NaN nan-X.npy "nan-X.npy"
+features infinity inf-X.npy "inf-X.npy"
+features "no rows" zero-rows.npy zero-rows.npy
+features missing nothing.npy nothing.npy
+solve "features: a folder" 1 "a-folder" "$I/g.edges" "$T/a-folder" "$I/F.npy"
+weight() { solve "weight: $1" 1 "$3" "$I/g.edges" "$I/X.npy" "$I/$2"; }
+weight int64 int.npy int.npy
+weight NaN nan-F.npy nan-F.npy
+weight infinity inf-F.npy inf-F.npy
+weight "not square" F-wide.npy F-wide.npy
+weight "another width than the features" F-other.npy "5,3"
+weight missing nothing.npy nothing.npy
+refused "cotangent: rows that do not fit" 1 "Y-short.npy" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" \
+  --out "$O/Z.npy" --cotangent "$I/Y-short.npy" --grad-weight "$O/dF.npy" --grad-features "$O/dX.npy"
+graph() { solve "graph: $1" 1 "$2" "$I/$2" "$I/X.npy" "$I/F.npy"; }
+graph "edge past the last node, edge list" past.edges
+graph "negative id" negative.edges
+graph "words" words.edges
+graph "a line with one number" one.edges
+graph "an id beyond 64 bits" huge.edges
+graph "edge past the last node, Matrix Market" past.mtx
+graph "0 in a 1-based file" zero.mtx
+graph "fewer entries than announced" short.mtx
+graph "a size that does not fit the features" other.mtx
+graph "npz without edges" no-edges.npz
+graph "npz with real edges" float-edges.npz
+graph "npz with three columns" three.npz
+graph "torn npz" torn.npz
+graph missing nothing.edges
+solve "graph: a folder" 1 "a-folder" "$T/a-folder" "$I/X.npy" "$I/F.npy"
+refused "graph: missing, inspect" 1 "nothing.edges" inspect --graph "$I/nothing.edges" --json
+
+# Outputs that cannot be written -------------------------------------------------------------------------------------
+: >"$T/plain"
+refused "output: Z below a regular file" 1 "plain" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$T/plain/deep/Z.npy"
+refused "output: Z is a folder" 1 "a-folder" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$T/a-folder"
+refused "output: run folder below a regular file" 1 "plain" train --dataset chains --chain-length 10 --epochs 2 --out "$T/plain/run"
+refused "output: a second file that cannot be written takes the first along" 1 "plain" solve --graph "$I/g.edges" --features "$I/X.npy" \
+  --weight "$I/F.npy" --out "$O/Z.npy" --cotangent "$I/Y.npy" --grad-weight "$T/plain/dF.npy"
+if [ -c /dev/full ]; then
+  refused "output: the disk is full" 1 "/dev/full" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out /dev/full
+  check "output: /dev/full is still a device" test -c /dev/full
+fi
+
+# Training -----------------------------------------------------------------------------------------------------------
+R=$T/run
+run train --dataset chains --chain-length 10 --epochs 30 --out "$R" --json
+done_well "train: a short chain"
+cp "$T/stdout" "$T/printed.json"
+check "train: the five files of a run and nothing else" test "$(ls -A "$R" | tr '\n' ' ')" = \
+  "config.toml metrics.jsonl model.safetensors predictions.csv summary.json "
+json "train: the keys of the summary" "$R/summary.json" '
+set("dataset model solver solver_requested device dtype threads seed split epochs max_epochs best_epoch train_accuracy val_accuracy "
+    "test_accuracy loss seconds_total seconds_per_epoch seconds_per_train_step preprocess_seconds peak_memory_bytes weight_change "
+    "mu_start mu_end version commit".split()) <= set(j) and set(j["loss"]) == {"train", "val", "test"} and len(j["mu_end"]) == 5
+and j["epochs"] == 30 == j["max_epochs"] and 0 <= j["best_epoch"] < 30'
+cat >"$T/same_summary.py" <<'END'
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:3])
+clock = {"seconds_total", "seconds_per_epoch", "seconds_per_train_step", "preprocess_seconds", "peak_memory_bytes"}
+differ = [k for k in sorted(set(a) | set(b)) if k not in clock and a.get(k) != b.get(k)]
+assert not differ, differ
+END
+check "train: --json prints summary.json" "$python" "$T/same_summary.py" "$T/printed.json" "$R/summary.json"
+check "train: metrics.jsonl has one JSON object per epoch" "$python" -c '
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+assert [l["epoch"] for l in lines] == list(range(30)), len(lines)' "$R/metrics.jsonl"
+refused "train: a folder that holds a run is left alone" 1 "run" train --dataset chains --chain-length 10 --epochs 2 --out "$R"
+run train --config "$R/config.toml" --out "$T/from-config" --json
+done_well "train: --config with a run's config.toml"
+check "train: --config gives the same summary" "$python" "$T/same_summary.py" "$T/stdout" "$R/summary.json"
+check "train: --config gives the same epochs" same_metrics "$T/from-config" "$R"
+check "train: --config gives the same weights" cmp "$T/from-config/model.safetensors" "$R/model.safetensors"
+run train --config "$R/config.toml" --epochs 3 --out "$T/fewer" --json
+json "train: a flag beats the config file" "$T/stdout" 'j["max_epochs"] == 3'
+short() { out=$1; shift; run train --dataset chains --chain-length 10 --epochs 20 --out "$out" "$@"; }
+short "$T/s1" --seed 7
+done_well "train: plain lines when piped"
+short "$T/s2" --seed 7
+check "seed: the same losses twice, default threads" same_metrics "$T/s1" "$T/s2"
+short "$T/s3" --seed 7 --threads 1
+short "$T/s4" --seed 7 --threads 1
+check "seed: the same losses twice, one thread" same_metrics "$T/s3" "$T/s4"
+short "$T/s5" --seed 8
+check "seed: another one, other losses" other_metrics "$T/s1" "$T/s5"
+run train --dataset chains --chain-length 100 --epochs 150 --json
+json "train: chains of 100 take the direct solver to test accuracy 1" "$T/stdout" 'j["solver"] == "direct" and j["test_accuracy"] == 1.0 and j["solver_requested"] == "auto"'
+run train --dataset karate --epochs 30 --json
+json "train: karate" "$T/stdout" 'j["dataset"] == "karate" and 0 <= j["test_accuracy"] <= 1'
+
+# Ctrl-C and --resume ------------------------------------------------------------------------------------------------
+"$python" "$T/interrupt.py" "$T/long" 5 20 "$eignn" train --dataset chains --chain-length 50 --epochs 100000 --patience 100000 \
+  --out "$T/long" >"$T/stdout" 2>"$T/stderr"
+code=$?
+cat "$T/stdout" "$T/stderr" >>"$T/everything"
+check "interrupt: exit code 130" test "$code" -eq 130
+check "interrupt: says how to resume" grep -qF -e "eignn train --resume $T/long" "$T/stderr"
+refused "interrupt: evaluating an unfinished run names --resume" 1 "--resume" evaluate --checkpoint "$T/long"
+for length in 20 80 300; do # until the interrupt comes before the end
+  rm -rf "$T/whole" "$T/halves"
+  set -- train --dataset chains --chain-length $length --epochs 400 --patience 400
+  "$python" "$T/interrupt.py" "$T/halves" 100 0.9 "$eignn" "$@" --out "$T/halves" >"$T/stdout" 2>"$T/stderr"
+  code=$?
+  [ "$code" -eq 0 ] || break
+done
+check "resume: interrupted on the way" test "$code" -eq 130
+run "$@" --out "$T/whole"
+done_well "resume: the uninterrupted run"
+run train --resume "$T/halves" --json
+done_well "resume: goes on"
+check "resume: the same epochs as without the interrupt" same_metrics "$T/halves" "$T/whole"
+check "resume: the same weights to the byte" cmp "$T/halves/model.safetensors" "$T/whole/model.safetensors"
+check "resume: the same predictions" cmp "$T/halves/predictions.csv" "$T/whole/predictions.csv"
+check "resume: the same summary" "$python" "$T/same_summary.py" "$T/halves/summary.json" "$T/whole/summary.json"
+check "resume: the five files of a run and nothing else" test "$(ls -A "$T/halves" | tr '\n' ' ')" = \
+  "config.toml metrics.jsonl model.safetensors predictions.csv summary.json "
+refused "resume: a finished run" 1 "$T/whole" train --resume "$T/whole"
+refused "resume: no such folder" 1 "$T/nowhere" train --resume "$T/nowhere"
+
+# Checkpoints --------------------------------------------------------------------------------------------------------
+# Five classes and a single epoch: an accuracy that is not 1.
+run train --dataset chains --chain-length 10 --num-classes 5 --noise 0.5 --epochs 1 --out "$T/poor" --json
+done_well "checkpoint: a poor model to use"
+run evaluate --checkpoint "$T/poor/model.safetensors" --json
+done_well "checkpoint: evaluate"
+cp "$T/stdout" "$T/evaluated.json"
+json "checkpoint: evaluate agrees with the summary" "$T/evaluated.json" \
+  "all(abs(j[k] - json.load(open('$T/poor/summary.json'))[k]) < 1e-9 for k in ('train_accuracy', 'val_accuracy', 'test_accuracy'))"
+run predict --checkpoint "$T/poor" --out "$T/p.csv"
+done_well "checkpoint: predict, csv"
+run predict --checkpoint "$T/poor" --out "$T/p.npy"
+done_well "checkpoint: predict, npy"
+check "checkpoint: the csv has evaluate's accuracies, the npy its probabilities" "$python" -c '
+import csv, json, sys
+import numpy as np
+rows = list(csv.DictReader(open(sys.argv[1])))
+said = json.load(open(sys.argv[2]))
+for split in ("train", "val", "test"):
+    mine = [r["predicted"] == r["label"] for r in rows if r["split"] == split]
+    assert mine and abs(np.mean(mine) - said[split + "_accuracy"]) < 1e-9, (split, np.mean(mine), said)
+p = np.load(sys.argv[3])
+assert p.shape == (len(rows), 5) and p.dtype == np.float64, (p.shape, p.dtype)
+assert np.allclose(p.sum(axis=1), 1, atol=1e-5)
+assert [int(r["predicted"]) for r in rows] == p.argmax(axis=1).tolist()' "$T/p.csv" "$T/evaluated.json" "$T/p.npy"
+refused "checkpoint: predict to an ending that is neither" 2 ".csv" predict --checkpoint "$T/poor" --out "$O/p.txt"
+refused "checkpoint: another feature width, evaluate" 1 "100,50" evaluate --checkpoint "$R" --feature-dim 50
+refused "checkpoint: another feature width, predict" 1 "100,50" predict --checkpoint "$R" --feature-dim 50 --out "$O/p.csv"
+"$python" - "$R/model.safetensors" "$T" <<'END'
+import sys
+data = open(sys.argv[1], "rb").read()
+flipped = bytearray(data)
+for k in range(8, 28):
+    flipped[k] ^= 0x55
+length = bytearray(data)
+length[5] ^= 0xFF  # the header would be longer than the file
+for name, content in (("flipped", flipped), ("length", length), ("torn", data[:len(data) // 2]), ("hollow", b"")):
+    open("%s/%s.safetensors" % (sys.argv[2], name), "wb").write(content)
+END
+for damage in flipped length torn hollow; do
+  refused "checkpoint: $damage, evaluate" 1 "$damage.safetensors" evaluate --checkpoint "$T/$damage.safetensors"
+done
+for damage in flipped torn; do
+  refused "checkpoint: $damage, predict" 1 "$damage.safetensors" predict --checkpoint "$T/$damage.safetensors" --out "$O/p.csv"
+  refused "checkpoint: $damage, inspect" 1 "$damage.safetensors" inspect --checkpoint "$T/$damage.safetensors"
+done
+refused "checkpoint: missing" 1 "nothing.safetensors" evaluate --checkpoint "$T/nothing.safetensors"
+
+# The spectrum cache -------------------------------------------------------------------------------------------------
+EIGNN_CACHE=$T/own-cache # training may have filled the other one
+sixty() { run solve --graph "$I/sixty.edges" --features "$I/sixty-X.npy" --weight "$I/F.npy" --solver spectral --out "$T/$1" --json; }
+sixty Z1.npy
+done_well "cache: the first solve"
+spectrum=$(find "$EIGNN_CACHE/spectra" -type f 2>/dev/null | head -n 1)
+check "cache: one file under EIGNN_CACHE/spectra" test -n "$spectrum"
+sixty Z2.npy
+check "cache: the second solve gives the same" cmp "$T/Z1.npy" "$T/Z2.npy"
+check "cache: and has nothing to say" test ! -s "$T/stderr"
+for damage in header numbers half nothing; do
+  "$python" - "$spectrum" $damage <<'END'
+import sys
+name, damage = sys.argv[1:]
+data = bytearray(open(name, "rb").read())
+if damage == "header":
+    data[20:40] = b"\x00" * 20
+elif damage == "numbers":
+    data[len(data) // 2] ^= 0x7F  # somewhere inside an eigenvector
+    data[len(data) // 2 + 7] ^= 0x10
+elif damage == "half":
+    data = data[:len(data) // 2]
+else:
+    data = b""
+open(name, "wb").write(data)
+END
+  sixty "Z-$damage.npy"
+  check "cache: damaged ($damage), the result is the same" cmp "$T/Z1.npy" "$T/Z-$damage.npy"
+  check "cache: damaged ($damage), one warning" test "$(grep -c '^eignn: warning: ' "$T/stderr")" -eq 1 -a "$(wc -l <"$T/stderr")" -eq 1
+done
+sixty Z3.npy
+check "cache: rebuilt, the warning is gone" test ! -s "$T/stderr"
+check "cache: no temporary left" test "$(find "$EIGNN_CACHE" -type f | wc -l)" -eq 1
+
+# inspect ------------------------------------------------------------------------------------------------------------
+graph_keys='set("nodes arcs_in_file arcs loops undirected_edges components isolated spectrum planner warnings".split()) <= set(j)
+and set(j["spectrum"]) == {"min", "max"} and set(j["planner"]) >= {"solver", "reason"} and isinstance(j["warnings"], list)'
+data_keys='set("features classes class_counts edge_homophily node_homophily duplicate_nodes splits".split()) <= set(j)
+and set(j["splits"][0]) == {"train", "val", "test"}'
+run inspect --dataset chains --json
+json "inspect: chains" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 4000 and j['components'] == 40 and j['undirected_edges'] == 3960
+and j['splits'] == [{'train': 200, 'val': 400, 'test': 3400}] and j['planner']['solver'] == 'direct'"
+run inspect --dataset karate --json
+json "inspect: karate" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 34 and j['undirected_edges'] == 78 and j['components'] == 1"
+run inspect --graph "$I/counts.mtx" --json
+json "inspect: a graph with a loop, a duplicate and isolated nodes" "$T/stdout" "$graph_keys and j['nodes'] == 6 and j['arcs_in_file'] == 5
+and j['arcs'] == 4 and j['loops'] == 1 and j['undirected_edges'] == 2 and j['components'] == 4 and j['isolated'] == 2"
+run inspect --checkpoint "$R/model.safetensors" --json
+json "inspect: a checkpoint" "$T/stdout" 'j["features"] == 100 and j["classes"] == 2'
+refused "inspect: a graph and a data set exclude each other" 2 "--graph" inspect --graph "$I/g.edges" --dataset karate
+
+# No escape codes ----------------------------------------------------------------------------------------------------
+escape=$(printf '\033')
+check "colour: no escape code in anything that was piped" sh -c '! grep -q "$1" "$2"' sh "$escape" "$T/everything"
+cat >"$T/terminal.py" <<'END'
+"""terminal.py COMMAND...: runs it on a pseudo-terminal, prints what it wrote."""
+import os, pty, sys
+written = b""
+def read(descriptor):
+    global written
+    data = os.read(descriptor, 65536)
+    written += data
+    return data
+code = pty.spawn(sys.argv[1:], read)
+sys.exit(os.waitstatus_to_exitcode(code))
+END
+NO_COLOR=1 "$python" "$T/terminal.py" "$eignn" train --dataset chains --chain-length 10 --epochs 5 >"$T/terminal" 2>&1 </dev/null
+check "colour: NO_COLOR on a terminal, no colours" sh -c 'test -s "$2" && ! grep -q "$1\[[0-9;]*m" "$2"' sh "$escape" "$T/terminal"
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
