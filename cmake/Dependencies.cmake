@@ -13,6 +13,12 @@ if(NOT EIGNN_BASE_ONLY)
   endif()
   # pip's libtorch may have the old string ABI; Debian's and the 2.x wheels have the new one.
   string(APPEND CMAKE_CXX_FLAGS " ${TORCH_CXX_FLAGS}")
+  # libtorch 2.x ships headers of an fmt of its own, found before the system's: then only they must be used, not a
+  # library of another version.
+  set(EIGNN_FMT fmt::fmt)
+  if(EXISTS "${TORCH_INSTALL_PREFIX}/include/fmt/format.h" AND NOT TORCH_INSTALL_PREFIX STREQUAL "/usr")
+    set(EIGNN_FMT fmt::fmt-header-only)
+  endif()
   message(STATUS "libtorch ${Torch_VERSION}, C++${EIGNN_CXX_STANDARD}")
 endif()
 

@@ -56,6 +56,13 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* description, 
   return command;
 }
 
+void require_flags(const CLI::App& command, const std::vector<std::string>& flags) {
+  for (const auto& flag : flags)
+    if (command.get_option(flag)->count() == 0)
+      throw UsageError(fmt::format("{} is missing (eignn {}); see eignn {} --help", flag, command.get_name(),
+                                   command.get_name()));
+}
+
 void set_work(CLI::App* command, std::function<void()> work) {
   command->callback([command, work = std::move(work)] {
     refuse_extras(*command);

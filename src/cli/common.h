@@ -24,6 +24,9 @@ void add_bench(CLI::App& app);
 /// Makes a command: its callback first refuses what it does not know (with the nearest flag), then does
 /// `work`.
 CLI::App* add_command(CLI::App& app, const char* name, const char* description, const char* examples);
+/// UsageError for the first of these flags that was not given. (CLI11's own check would hide a misspelt
+/// flag.)
+void require_flags(const CLI::App& command, const std::vector<std::string>& flags);
 void set_work(CLI::App* command, std::function<void()> work);
 
 /// The flags of a run's configuration, grouped in the help; the values land in `config`.

@@ -160,7 +160,9 @@ Json inspect_checkpoint(const std::string& path) {
 void work(const CLI::App& command, Flags& flags) {
   const auto given = given_flags(command);
   const int subjects = (given.count("dataset") > 0) + !flags.graph.empty() + !flags.checkpoint.empty();
-  if (subjects != 1) throw UsageError("give one of --dataset, --graph and --checkpoint (eignn inspect)");
+  if (subjects != 1)
+    throw UsageError(fmt::format(
+        "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
   validate(flags.config);
   apply_recipe(flags.config, given);
   use_threads(flags.config.threads);

@@ -24,6 +24,27 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+// CLI11's message without its shouting: "Could not convert: --epochs = ten" becomes "--epochs cannot be ten".
+std::string plain_words(const CLI::ParseError& error) {
+  const std::string text = error.what(), conversion = "Could not convert: ";
+  if (text.rfind(conversion, 0) == 0) {
+    std::string rest = text.substr(conversion.size());
+    const size_t equals = rest.find(" = ");
+    return equals == std::string::npos ? rest
+                                       : rest.substr(0, equals) + " cannot be " + rest.substr(equals + 3);
+  }
+  if (const size_t colon = text.find(": "), missing = text.find("required");
+      colon != std::string::npos && missing > colon && missing != std::string::npos)
+    return text.substr(0, colon) + " has no value";
+  return text;
+}
+
+void require_known(const char* word, const CLI::App& app, const char* what, const std::string& where) {
+  const auto known = command_names(app);
+  if (std::find(known.begin(), known.end(), word) == known.end())
+    throw UsageError(unknown_name(what, where, word, known));
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Infinite-depth graph neural networks, solved exactly.\n"
@@ -44,16 +65,15 @@ int run(int argc, char** argv) {
   cli::add_inspect(app);
   cli::add_bench(app);
 
-  if (argc > 1 && argv[1][0] != '-') {
-    const auto known = command_names(app);
-    if (std::find(known.begin(), known.end(), argv[1]) == known.end())
-      throw UsageError(unknown_name("command", "eignn", argv[1], known));
-  }
+  if (argc > 1 && argv[1][0] != '-') require_known(argv[1], app, "command", "eignn");
+  if (argc > 2 && std::string(argv[1]) == "bench" && argv[2][0] != '-')
+    require_known(argv[2], *app.get_subcommand("bench"), "benchmark", "eignn bench");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    std::cout << (chosen.empty() ? &app : chosen[0])->help();
+    const CLI::App* deepest = &app;
+    while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands()[0];
+    std::cout << deepest->help();
     return 0;
   } catch (const CLI::CallForAllHelp&) {
     std::cout << app.help("", CLI::AppFormatMode::All);
@@ -64,7 +84,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::FileError& error) {
     throw InputError(fmt::format("{}; check --config", error.what()));
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; see eignn --help", error.what()));
+    const auto chosen = app.get_subcommands();
+    const std::string where = chosen.empty() ? "eignn" : "eignn " + chosen[0]->get_name();
+    throw UsageError(fmt::format("{} ({}); see {} --help", plain_words(error), where, where));
   }
   if (app.get_subcommands().empty()) {
     std::cout << app.help();

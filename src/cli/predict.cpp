@@ -21,6 +21,7 @@ bool ends_with(const std::string& text, const std::string& ending) {
 }
 
 void work(const CLI::App& command, const Flags& flags) {
+  require_flags(command, {"--checkpoint", "--out"});
   const bool csv = ends_with(flags.out, ".csv");
   if (!csv && !ends_with(flags.out, ".npy"))
     throw UsageError(fmt::format(
@@ -45,7 +46,7 @@ void add_predict(CLI::App& app) {
       ".csv: node,split,label,predicted,p0,p1,…; .npy: class probabilities, float64 (nodes, classes).");
   auto flags = std::make_shared<Flags>();
   add_restore_flags(*command, flags->config, flags->checkpoint);
-  command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy")->required();
+  command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");
   set_work(command, [command, flags] { work(*command, *flags); });
 }
 

@@ -18,6 +18,7 @@ void add_restore_flags(CLI::App& command, TrainConfig& config, std::string& chec
 }
 
 Restored restore(const CLI::App& command, const TrainConfig& flags, const std::string& path) {
+  require_flags(command, {"--checkpoint"});
   const Checkpoint checkpoint = read_checkpoint(path);
   Restored out;
   out.config = checkpoint.config;

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <set>
+
 #include "cli/common.h"
+#include "data/atomic_file.h"
 #include "data/graph_file.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
@@ -62,7 +65,30 @@ torch::Tensor exponents_or_zero(const ScaledRows& rows) {
   return rows.exponents.defined() ? rows.exponents : torch::zeros({rows.values.size(0)}, torch::kInt64);
 }
 
+// Arrays that appear together or not at all.
+class Outputs {
+ public:
+  void add(const std::string& path, const torch::Tensor& tensor) {
+    const TensorBytes t = to_bytes(tensor);
+    files_.push_back(std::make_unique<AtomicFile>(path));
+    write_npy(*files_.back(), t.type, t.shape, t.bytes.data());
+  }
+  void commit() {
+    for (auto& file : files_) file->commit();
+  }
+
+ private:
+  std::vector<std::unique_ptr<AtomicFile>> files_;
+};
+
 void check_flags(const Flags& f) {
+  std::set<std::string> paths;
+  for (const auto* path : {&f.out, &f.exponents, &f.grad_weight, &f.grad_features, &f.grad_exponents})
+    if (!path->empty() && !paths.insert(*path).second)
+      throw UsageError(
+          fmt::format("two outputs would be written to one file ({}); give each a name of its own", *path));
+  if (f.threads < 0)
+    throw UsageError(fmt::format("{} is out of range (--threads); give 0 to 4096", f.threads));
   const bool wants_gradient = !f.grad_weight.empty() || !f.grad_features.empty();
   if (wants_gradient && f.cotangent.empty())
     throw UsageError(
@@ -133,8 +159,15 @@ void work(const Flags& f) {
         "{} rows of Z leave the range of {}, the first at node {} ({}); give --exponents E.npy", lost.numel(),
         options.dtype == torch::kFloat32 ? "float32" : "float64", lost[0].item<int64_t>(), f.out));
   if (!torch::isfinite(Z.values).all().item<bool>())
+    throw InputError("the equilibrium is out of the floating range (Z); use a smaller γ or a larger ε");
+  const double gap = residual(*S, Z.plain(), F, X, f.gamma, f.epsilon);
+  const double x_norm = X.norm().item<double>(), z_norm = Z.plain().norm().item<double>();
+  if (gap * x_norm > 1e-3 * (x_norm + z_norm))
     throw InputError(
-        "Z has values that are not finite; the equilibrium is out of range: use a smaller γ or a larger ε");
+        fmt::format("the equilibrium does not exist in this precision: the residual is {:.1e} (γ {}, ε {}); "
+                    "use γ below 1, "
+                    "or ε above 0",
+                    gap, f.gamma, f.epsilon));
 
   Json json = {{"n", n},
                {"m", m},
@@ -143,7 +176,7 @@ void work(const Flags& f) {
                {"dtype", options.dtype == torch::kFloat32 ? "float32" : "float64"},
                {"gamma", f.gamma},
                {"epsilon", f.epsilon},
-               {"residual", residual(*S, Z.plain(), F, X, f.gamma, f.epsilon)},
+               {"residual", gap},
                {"adjoint_residual", nullptr},
                {"iterations", solved->iterations},
                {"seconds", seconds}};
@@ -152,16 +185,13 @@ void work(const Flags& f) {
     json["adjoint_iterations"] = gradients.iterations;
   }
 
-  if (f.exponents.empty()) {
-    write_npy(f.out, Z.plain());
-  } else {
-    write_npy(f.out, Z.values);
-    write_npy(f.exponents, exponents_or_zero(Z));
-  }
-  if (!f.grad_weight.empty()) write_npy(f.grad_weight, gradients.F);
-  if (!f.grad_features.empty() && !f.grad_exponents.empty()) {
-    write_npy(f.grad_features, gradients.X.values);
-    write_npy(f.grad_exponents, exponents_or_zero(gradients.X));
+  Outputs outputs;
+  outputs.add(f.out, f.exponents.empty() ? Z.plain() : Z.values);
+  if (!f.exponents.empty()) outputs.add(f.exponents, exponents_or_zero(Z));
+  if (!f.grad_weight.empty()) outputs.add(f.grad_weight, gradients.F);
+  if (!f.grad_exponents.empty()) {
+    outputs.add(f.grad_features, gradients.X.values);
+    outputs.add(f.grad_exponents, exponents_or_zero(gradients.X));
   } else if (!f.grad_features.empty()) {
     const auto below = rows_out_of_range(gradients.X);
     if (below.numel() > 0)
@@ -169,8 +199,9 @@ void work(const Flags& f) {
           "{} rows of the gradient of X leave the floating range and are written as 0 or infinity ({}); give "
           "--grad-exponents to keep them",
           below.numel(), f.grad_features));
-    write_npy(f.grad_features, gradients.X.plain());
+    outputs.add(f.grad_features, gradients.X.plain());
   }
+  outputs.commit();
   if (f.json) return print_json(json);
   fmt::print("{} nodes, {} features, {} arcs: solved by {} in {:.3g} s, residual {:.2e}\n", n, m,
              graph.arcs(), solver->name(), seconds, json["residual"].get<double>());
@@ -189,12 +220,11 @@ void add_solve(CLI::App& app) {
       "--json\n"
       "X, Y, Z and dX have a row per node; F and dF are (m, m). docs/files.md describes every format.");
   auto f = std::make_shared<Flags>();
-  command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list")
-      ->required();
+  command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list");
   command->add_option("--graph-format", f->graph_format, "npz, mtx or edges; by content when not given");
-  command->add_option("--features", f->features, "X.npy, float32 or float64, a row per node")->required();
-  command->add_option("--weight", f->weight, "F.npy, square")->required();
-  command->add_option("--out", f->out, "Where to write Z.npy")->required();
+  command->add_option("--features", f->features, "X.npy, float32 or float64, a row per node");
+  command->add_option("--weight", f->weight, "F.npy, square");
+  command->add_option("--out", f->out, "Where to write Z.npy");
   command->add_option("--exponents", f->exponents,
                       "Where to write E.npy, int64: the true row j is Z[j]·2^E[j]");
   command->add_option("--cotangent", f->cotangent, "Y.npy = ∂L/∂Z");
@@ -212,7 +242,10 @@ void add_solve(CLI::App& app) {
   command->add_option("--device", f->device, "cpu or cuda")->capture_default_str();
   command->add_option("--threads", f->threads, "Threads; 0: all cores")->capture_default_str();
   command->add_flag("--json", f->json, "Print one JSON object");
-  set_work(command, [f] { work(*f); });
+  set_work(command, [command, f] {
+    require_flags(*command, {"--graph", "--features", "--weight", "--out"});
+    work(*f);
+  });
 }
 
 }  // namespace eignn::cli

@@ -4,6 +4,7 @@
 #include "data/graph_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string_view>
 

@@ -12,6 +12,7 @@
 #include "data/npy.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -424,14 +425,18 @@ Array read_npy(const std::string& path) {
   return parse_npy(reinterpret_cast<const unsigned char*>(file.data()), file.size(), path);
 }
 
-void write_npy(const std::string& path, ElementType type, const std::vector<int64_t>& shape,
-               const void* data) {
+void write_npy(AtomicFile& file, ElementType type, const std::vector<int64_t>& shape, const void* data) {
   const std::optional<size_t> size = byte_count(type, shape);
   if (!size) throw std::invalid_argument("write_npy: a shape without a size");
   const std::string header = header_for(type, shape);
-  AtomicFile file(path);
   file.write(header.data(), header.size());
   file.write(data, *size);
+}
+
+void write_npy(const std::string& path, ElementType type, const std::vector<int64_t>& shape,
+               const void* data) {
+  AtomicFile file(path);
+  write_npy(file, type, shape, data);
   file.commit();
 }
 

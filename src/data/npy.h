@@ -10,6 +10,8 @@
 
 namespace eignn {
 
+class AtomicFile;
+
 enum class ElementType {
   boolean,
   int8,
@@ -71,7 +73,11 @@ Array read_npy(const std::string& path);
 /// The same from memory; `origin` names the bytes in messages.
 Array parse_npy(const unsigned char* data, size_t size, const std::string& origin);
 
-/// Writes C-ordered, little-endian elements as .npy version 1.0, atomically.
+/// Writes C-ordered, little-endian elements as .npy version 1.0 into a file that the caller commits: several
+/// outputs can so appear together or not at all.
+void write_npy(AtomicFile& file, ElementType type, const std::vector<int64_t>& shape, const void* data);
+
+/// The same under a path of its own, atomically.
 void write_npy(const std::string& path, ElementType type, const std::vector<int64_t>& shape,
                const void* data);
 

@@ -40,9 +40,18 @@ Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
     : F_(F.detach()), gram_(F_.t().mm(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {}
 
 torch::Tensor Contraction::pullback(const torch::Tensor& R) const {
-  auto along = 2 * (gram_ * R).sum() / (nu_ * nu_ + epsilon_ * nu_);
-  along = torch::where(nu_ > 0, along, torch::zeros_like(along));
-  return F_.mm(R + R.t() - along * gram_) * (gamma_ / (nu_ + epsilon_));
+  // A = R + Rᵀ = A⊥ + c FᵀF, and A - c ν²/(ν² + εν) FᵀF = A⊥ + c ε/(ν+ε) FᵀF: nothing cancels, even where A⊥
+  // = 0 (m = 1). Projected twice, because the rounding of the first time is of the size of what the second
+  // leaves.
+  auto A = R + R.t();
+  auto c = torch::zeros_like(nu_);
+  for (int twice = 0; twice < 2; ++twice) {
+    auto part = (gram_ * A).sum() / (nu_ * nu_);
+    part = torch::where(nu_ > 0, part, torch::zeros_like(part));
+    A = A - part * gram_;
+    c = c + part;
+  }
+  return F_.mm(A + c * (epsilon_ / (nu_ + epsilon_)) * gram_) * (gamma_ / (nu_ + epsilon_));
 }
 
 DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon,

@@ -46,7 +46,7 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, con
     auto rho = row_dots(r, r);  // ρ = ⟨r, r⟩, a row each
     double r_norm = rho.sum().sqrt().item<double>();
     if (!std::isfinite(r_norm))
-      throw InputError("krylov met a value that is not finite; check the features and weights for overflow");
+      throw InputError("a value is not finite (krylov); check the features and weights for overflow");
     if (r_norm <= bound()) return products;
     auto p = r;
     while (products <= options.max_iterations && r_norm > bound()) {

@@ -19,7 +19,8 @@ std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) 
     return {values, vectors};
   } catch (const c10::Error&) {
     if (torch::isfinite(A).all().item<bool>()) throw;
-    throw InputError("the weights have overflowed (eigendecomposition); lower --lr, or use --dtype float64");
+    throw InputError(
+        "the weights are out of range (eigendecomposition of g); scale F down, or lower --lr in training");
   }
 }
 

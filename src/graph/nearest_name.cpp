@@ -1,6 +1,7 @@
 #include "graph/nearest_name.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>

@@ -67,6 +67,10 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
 
 Checkpoint read_checkpoint(const std::string& given) {
   const std::string path = std::filesystem::is_directory(given) ? given + "/model.safetensors" : given;
+  if (path != given && !std::filesystem::exists(path) &&
+      std::filesystem::exists(given + "/resume.safetensors"))
+    throw InputError(
+        fmt::format("this run is not finished ({}); go on with: eignn train --resume {}", given, given));
   const SafeTensors content = read_safetensors(path);
   const auto format = content.metadata.find("format");
   if (format == content.metadata.end() || format->second != format_name)
@@ -100,8 +104,8 @@ std::shared_ptr<Model> restore_model(const Checkpoint& checkpoint, const Dataset
   if (dataset.feature_count() != checkpoint.features)
     throw InputError(fmt::format(
         "the checkpoint was trained on {} features and the data set has {} ({}); use the data set "
-        "it was trained on, or --feature-dim {}",
-        checkpoint.features, dataset.feature_count(), where, checkpoint.features));
+        "it was trained on",
+        checkpoint.features, dataset.feature_count(), where));
   if (dataset.classes != checkpoint.classes)
     throw InputError(
         fmt::format("the checkpoint tells {} classes apart and the data set has {} ({}); use the data set it "

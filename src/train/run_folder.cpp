@@ -34,10 +34,14 @@ RunFolder RunFolder::create(const std::string& path, const TrainConfig& config) 
     throw InputError(
         fmt::format("the run folder cannot be made: {} ({}); give --out a folder that can be written",
                     failed ? failed.message() : "it is a file", path));
-  for (const char* trace : {"summary.json", "resume.safetensors", "model.safetensors"})
+  if (std::filesystem::exists(path + "/resume.safetensors"))
+    throw InputError(fmt::format(
+        "the folder holds a run that is not finished ({}); go on with --resume {}, or give another --out",
+        path, path));
+  for (const char* trace : {"summary.json", "model.safetensors"})
     if (std::filesystem::exists(path + "/" + trace))
-      throw InputError(fmt::format(
-          "the folder holds a run already ({}/{}); give another --out, or --resume {}", path, trace, path));
+      throw InputError(
+          fmt::format("the folder holds a run already ({}/{}); give another --out", path, trace));
   RunFolder folder(path);
   write_file_atomically(path + "/config.toml", to_toml(config));
   write_file_atomically(path + "/metrics.jsonl", "");

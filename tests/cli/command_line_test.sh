@@ -50,6 +50,12 @@ refused() {
   rm -rf "$T/out"; mkdir "$T/out"
   if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why" "saw: $(head -n 3 "$T/stderr")"; fi
 }
+# good NAME CODE WORDS ARGUMENTS...: refused although graph, features and weight are good ones
+good() {
+  name=$1 want=$2 words=$3
+  shift 3
+  refused "$name" "$want" "$words" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" "$@"
+}
 json() { # json NAME FILE EXPRESSION: FILE is one JSON object, j, of which the Python expression holds
   check "$1" "$python" -c '
 import json, sys
@@ -64,7 +70,9 @@ for line in open(sys.argv[1]):
     record = json.loads(line)
     print(json.dumps({k: v for k, v in sorted(record.items()) if not k.startswith("seconds")}))' "$1"
 }
-same_metrics() { lines_without_seconds "$1/metrics.jsonl" >"$T/m1" && lines_without_seconds "$2/metrics.jsonl" >"$T/m2" && cmp "$T/m1" "$T/m2"; }
+same_metrics() { # same_metrics RUN RUN
+  lines_without_seconds "$1/metrics.jsonl" >"$T/m1" && lines_without_seconds "$2/metrics.jsonl" >"$T/m2" && cmp "$T/m1" "$T/m2"
+}
 other_metrics() { ! same_metrics "$1" "$2" >/dev/null 2>&1; }
 
 # The helpers in Python: good and bad input files, and a SIGINT at the right moment.
@@ -89,6 +97,9 @@ np.save(folder + "rank3.npy", np.ones((n, m, 1)))
 for name, value in (("nan", np.nan), ("inf", -np.inf)):
     bad = X.copy(); bad[2, 1] = value; np.save(folder + name + "-X.npy", bad)
     bad = F.copy(); bad[1, 2] = value; np.save(folder + name + "-F.npy", bad)
+np.save(folder + "F-huge.npy", 1e200 * F)  # F'F overflows
+np.save(folder + "X-huge.npy", 1e308 * X)
+np.save(folder + "F-one.npy", np.outer(F[0], F[1]))
 np.save(folder + "F-wide.npy", np.ones((m, m + 1)))
 np.save(folder + "F-other.npy", np.ones((m + 2, m + 2)))
 np.save(folder + "Y-short.npy", np.ones((n - 1, m)))
@@ -108,11 +119,12 @@ files = {"g.edges": "0 1\n1 2\n2 3\n", "past.edges": "0 1\n1 6\n", "negative.edg
 for name, text in files.items():
     open(folder + name, "w").write(text)
 big = 60
-open(folder + "sixty.edges", "w").write("".join("%d %d\n%d %d\n" % (i, (i + 1) % big, i, (7 * i + 3) % big) for i in range(big)))
+ring = ["%d %d\n%d %d\n" % (i, (i + 1) % big, i, (7 * i + 3) % big) for i in range(big)]
+open(folder + "sixty.edges", "w").write("".join(ring))
 np.save(folder + "sixty-X.npy", rng.random((big, m)))
 END
 cat >"$T/interrupt.py" <<'END'
-"""interrupt.py FOLDER EPOCHS SECONDS COMMAND...: SIGINT once FOLDER/metrics.jsonl has so many lines, or after SECONDS."""
+"""interrupt.py FOLDER EPOCHS SECONDS COMMAND...: SIGINT once metrics.jsonl has so many lines, or after SECONDS."""
 import signal, subprocess, sys, time
 folder, epochs, seconds, command = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
 process = subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
@@ -148,24 +160,29 @@ check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
 # Names that nobody knows --------------------------------------------------------------------------------------------
 refused "names: command" 2 "slove,did you mean solve" slove
 refused "names: command of bench" 2 "chians,did you mean chains" bench chians
-refused "names: flag of solve" 2 "--feature,did you mean --features" solve --graph "$I/g.edges" --feature "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy"
-refused "names: flag of solve in place of a required one" 2 "--grph,did you mean --graph" solve --grph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy"
+refused "names: flag of solve" 2 "--feature,did you mean --features" \
+  solve --graph "$I/g.edges" --feature "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy"
+refused "names: flag of solve in place of a required one" 2 "--grph,did you mean --graph" \
+  solve --grph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy"
 refused "names: flag of train" 2 "--epoch,did you mean --epochs" train --dataset chains --epoch 3
 refused "names: data set" 2 "chians,did you mean chains" train --dataset chians
 refused "names: model" 2 "eigen,did you mean eignn" train --dataset chains --model eigen
 refused "names: solver of train" 2 "spctral,did you mean spectral" train --dataset chains --solver spctral
-refused "names: solver of solve" 2 "pikard,did you mean picard" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --solver pikard --out "$O/Z.npy"
-refused "names: a required flag is missing" 2 "--weight" solve --graph "$I/g.edges" --features "$I/X.npy" --out "$O/Z.npy"
+good "names: solver of solve" 2 "pikard,did you mean picard" --solver pikard --out "$O/Z.npy"
+refused "names: a required flag is missing" 2 "--weight" \
+  solve --graph "$I/g.edges" --features "$I/X.npy" --out "$O/Z.npy"
 refused "names: a flag without its value" 2 "--epochs" train --dataset chains --epochs
 refused "names: a word where a number belongs" 2 "--epochs,ten" train --dataset chains --epochs ten
-refused "flags: a gradient needs a cotangent" 2 "--cotangent" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$O/Z.npy" --grad-weight "$O/dF.npy"
+good "flags: a gradient needs a cotangent" 2 "--cotangent" --out "$O/Z.npy" --grad-weight "$O/dF.npy"
 
 # Values out of range ------------------------------------------------------------------------------------------------
-solve() { refused "$1" "$2" "$3" solve --graph "$4" --features "$5" --weight "$6" --out "$O/Z.npy" ${7+"$7" "$8"} ${9+"$9"}; }
+solve() { refused "$1" "$2" "$3" solve --graph "$4" --features "$5" --weight "$6" --out "$O/Z.npy" ${7+"$7" "$8"}; }
 for gamma in 0 -1 1.5 nan; do
   refused "range: train --gamma $gamma" 2 "--gamma" train --dataset chains --gamma "$gamma"
   solve "range: solve --gamma $gamma" 2 "--gamma" "$I/g.edges" "$I/X.npy" "$I/F.npy" --gamma "$gamma"
 done
+solve "range: solve --threads -2" 2 "--threads" "$I/g.edges" "$I/X.npy" "$I/F.npy" --threads -2
+solve "range: solve --epsilon -1" 2 "--epsilon" "$I/g.edges" "$I/X.npy" "$I/F.npy" --epsilon -1
 refused "range: train --epochs -3" 2 "--epochs" train --dataset chains --epochs -3
 refused "range: train --dropout 1" 2 "--dropout" train --dataset chains --dropout 1
 refused "range: train --chain-length 0" 2 "--chain-length" train --dataset chains --chain-length 0
@@ -190,7 +207,11 @@ weight infinity inf-F.npy inf-F.npy
 weight "not square" F-wide.npy F-wide.npy
 weight "another width than the features" F-other.npy "5,3"
 weight missing nothing.npy nothing.npy
-refused "cotangent: rows that do not fit" 1 "Y-short.npy" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" \
+solve "overflow: F'F, direct" 1 "" "$I/g.edges" "$I/X.npy" "$I/F-huge.npy" --solver direct
+solve "overflow: F'F, krylov" 1 "" "$I/g.edges" "$I/X.npy" "$I/F-huge.npy" --solver krylov
+refused "overflow: Z" 1 "" \
+  solve --graph "$I/g.edges" --features "$I/X-huge.npy" --weight "$I/F-one.npy" --gamma 1 --out "$O/Z.npy"
+good "cotangent: rows that do not fit" 1 "Y-short.npy" \
   --out "$O/Z.npy" --cotangent "$I/Y-short.npy" --grad-weight "$O/dF.npy" --grad-features "$O/dX.npy"
 graph() { solve "graph: $1" 1 "$2" "$I/$2" "$I/X.npy" "$I/F.npy"; }
 graph "edge past the last node, edge list" past.edges
@@ -212,13 +233,13 @@ refused "graph: missing, inspect" 1 "nothing.edges" inspect --graph "$I/nothing.
 
 # Outputs that cannot be written -------------------------------------------------------------------------------------
 : >"$T/plain"
-refused "output: Z below a regular file" 1 "plain" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$T/plain/deep/Z.npy"
-refused "output: Z is a folder" 1 "a-folder" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out "$T/a-folder"
+good "output: Z below a regular file" 1 "plain" --out "$T/plain/deep/Z.npy"
+good "output: Z is a folder" 1 "a-folder" --out "$T/a-folder"
 refused "output: run folder below a regular file" 1 "plain" train --dataset chains --chain-length 10 --epochs 2 --out "$T/plain/run"
-refused "output: a second file that cannot be written takes the first along" 1 "plain" solve --graph "$I/g.edges" --features "$I/X.npy" \
-  --weight "$I/F.npy" --out "$O/Z.npy" --cotangent "$I/Y.npy" --grad-weight "$T/plain/dF.npy"
+good "output: a second file that cannot be written takes the first along" 1 "plain" \
+  --out "$O/Z.npy" --cotangent "$I/Y.npy" --grad-weight "$T/plain/dF.npy"
 if [ -c /dev/full ]; then
-  refused "output: the disk is full" 1 "/dev/full" solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --out /dev/full
+  good "output: the disk is full" 1 "/dev/full" --out /dev/full
   check "output: /dev/full is still a device" test -c /dev/full
 fi
 
@@ -265,7 +286,8 @@ check "seed: the same losses twice, one thread" same_metrics "$T/s3" "$T/s4"
 short "$T/s5" --seed 8
 check "seed: another one, other losses" other_metrics "$T/s1" "$T/s5"
 run train --dataset chains --chain-length 100 --epochs 150 --json
-json "train: chains of 100 take the direct solver to test accuracy 1" "$T/stdout" 'j["solver"] == "direct" and j["test_accuracy"] == 1.0 and j["solver_requested"] == "auto"'
+json "train: chains of 100 take the direct solver to test accuracy 1" "$T/stdout" \
+  'j["solver"] == "direct" and j["test_accuracy"] == 1.0 and j["solver_requested"] == "auto"'
 run train --dataset karate --epochs 30 --json
 json "train: karate" "$T/stdout" 'j["dataset"] == "karate" and 0 <= j["test_accuracy"] <= 1'
 
@@ -280,7 +302,7 @@ refused "interrupt: evaluating an unfinished run names --resume" 1 "--resume" ev
 for length in 20 80 300; do # until the interrupt comes before the end
   rm -rf "$T/whole" "$T/halves"
   set -- train --dataset chains --chain-length $length --epochs 400 --patience 400
-  "$python" "$T/interrupt.py" "$T/halves" 100 0.9 "$eignn" "$@" --out "$T/halves" >"$T/stdout" 2>"$T/stderr"
+  "$python" "$T/interrupt.py" "$T/halves" 100 20 "$eignn" "$@" --out "$T/halves" >"$T/stdout" 2>"$T/stderr"
   code=$?
   [ "$code" -eq 0 ] || break
 done
@@ -348,7 +370,9 @@ refused "checkpoint: missing" 1 "nothing.safetensors" evaluate --checkpoint "$T/
 
 # The spectrum cache -------------------------------------------------------------------------------------------------
 EIGNN_CACHE=$T/own-cache # training may have filled the other one
-sixty() { run solve --graph "$I/sixty.edges" --features "$I/sixty-X.npy" --weight "$I/F.npy" --solver spectral --out "$T/$1" --json; }
+sixty() { # sixty OUT: a graph large enough for the cache
+  run solve --graph "$I/sixty.edges" --features "$I/sixty-X.npy" --weight "$I/F.npy" --solver spectral --out "$T/$1" --json
+}
 sixty Z1.npy
 done_well "cache: the first solve"
 spectrum=$(find "$EIGNN_CACHE/spectra" -type f 2>/dev/null | head -n 1)
@@ -374,7 +398,8 @@ open(name, "wb").write(data)
 END
   sixty "Z-$damage.npy"
   check "cache: damaged ($damage), the result is the same" cmp "$T/Z1.npy" "$T/Z-$damage.npy"
-  check "cache: damaged ($damage), one warning" test "$(grep -c '^eignn: warning: ' "$T/stderr")" -eq 1 -a "$(wc -l <"$T/stderr")" -eq 1
+  check "cache: damaged ($damage), one warning" grep -q '^eignn: warning: ' "$T/stderr"
+  check "cache: damaged ($damage), and no other line" test "$(wc -l <"$T/stderr")" -eq 1
 done
 sixty Z3.npy
 check "cache: rebuilt, the warning is gone" test ! -s "$T/stderr"
@@ -400,6 +425,8 @@ refused "inspect: a graph and a data set exclude each other" 2 "--graph" inspect
 # No escape codes ----------------------------------------------------------------------------------------------------
 escape=$(printf '\033')
 check "colour: no escape code in anything that was piped" sh -c '! grep -q "$1" "$2"' sh "$escape" "$T/everything"
+NO_COLOR=1 "$eignn" train --dataset chains --chain-length 10 --epochs 5 >"$T/stdout" 2>&1 </dev/null
+check "colour: NO_COLOR in a pipe, no escape code" sh -c 'test -s "$2" && ! grep -q "$1" "$2"' sh "$escape" "$T/stdout"
 cat >"$T/terminal.py" <<'END'
 """terminal.py COMMAND...: runs it on a pseudo-terminal, prints what it wrote."""
 import os, pty, sys

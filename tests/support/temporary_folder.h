@@ -1,11 +1,13 @@
 #pragma once
 
+#include <ftw.h>
+
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 namespace eignn {
 
@@ -16,8 +18,10 @@ class TemporaryFolder {
     if (mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no temporary folder");
   }
   ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    // Not std::filesystem::remove_all: some libtorch wheels export a broken one of their own.
+    nftw(
+        folder_.c_str(), [](const char* path, const struct stat*, int, FTW*) { return std::remove(path); },
+        16, FTW_DEPTH | FTW_PHYS);
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
