@@ -172,7 +172,7 @@ void work(const CLI::App& command, Flags& flags) {
              format_table({"(l, n_c)", "solver", "ours", "published", "ratio", "PyTorch", "prep.",
                            "published", "ratio", "MB", "published", "accuracy", "published"},
                           rows));
-  fmt::print("published's accuracy is after {} epochs, ours under the recipe's stopping rule\n",
+  fmt::print("published's accuracy is after {} training steps, ours after a whole run under the recipe\n",
              flags.published_epochs);
 }
 
@@ -204,7 +204,7 @@ void add_bench(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--published-epochs", flags->published_epochs,
-                   "Epochs to train published for its accuracy")
+                   "Training steps of published before its accuracy is read")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--side", flags->side, "")->group("")->check(CLI::IsMember({"ours", "published"}));
