@@ -50,8 +50,8 @@ Json to_json(const TrainingMeasurement& m) {
 void measure_side(const Flags& flags) {
   TrainConfig config = flags.config;
   config.solver = flags.side == "ours" ? "auto" : "published";
-  print_json(to_json(
-      measure_training(config, flags.steps, flags.side == "ours" ? config.epochs : flags.published_epochs)));
+  print_json(
+      to_json(measure_training(config, flags.steps, flags.side == "ours" ? 0 : flags.published_epochs)));
 }
 
 Json parse_child(const ChildResult& result, const std::string& what) {
