@@ -26,10 +26,10 @@ struct ScaledRows {
   torch::Tensor plain() const;
 };
 
-/// What a solve, or its adjoint, tells of itself.
+/// What a solve tells of itself.
 struct SolveStatus {
   std::string solver;
-  double residual = 0;  // ‖Z - γ g Z S - X‖_F / ‖X‖_F, from the returned Z (adjoint: with Sᵀ, W and Y)
+  double residual = 0;     // ‖Z - γ g Z S - X‖_F / ‖X‖_F, from the returned Z
   int64_t iterations = 0;  // 0 for closed forms
   double seconds = 0;
 };
@@ -133,6 +133,11 @@ const std::vector<std::string>& solver_names();
 /// = X = 0.
 double residual(const Propagation& S, const torch::Tensor& Z, const torch::Tensor& F, const torch::Tensor& X,
                 double gamma, double epsilon, bool adjoint = false);
+
+/// The status of a solve: counts as the equilibrium kept them, the residual from the Z it returns. Not free
+/// (a product n×m×m in float64), so it is asked for and not computed in every training step.
+SolveStatus status_of(const Solver& solver, const Equilibrium& solved, const torch::Tensor& F,
+                      const torch::Tensor& X);
 
 /// Solves through autograd: differentiable in F and X, with the exact adjoint of the solver. Returns the
 /// values at `index` (all nodes when undefined); gradients with respect to them are understood with the row's

@@ -160,25 +160,25 @@ void work(const Flags& f) {
         options.dtype == torch::kFloat32 ? "float32" : "float64", lost[0].item<int64_t>(), f.out));
   if (!torch::isfinite(Z.values).all().item<bool>())
     throw InputError("the equilibrium is out of the floating range (Z); use a smaller γ or a larger ε");
-  const double gap = residual(*S, Z.plain(), F, X, f.gamma, f.epsilon);
+  const SolveStatus status = status_of(*solver, *solved, F, X);
   const double x_norm = X.norm().item<double>(), z_norm = Z.plain().norm().item<double>();
-  if (gap * x_norm > 1e-3 * (x_norm + z_norm))
+  if (status.residual * x_norm > 1e-3 * (x_norm + z_norm))
     throw InputError(
         fmt::format("the equilibrium does not exist in this precision: the residual is {:.1e} (γ {}, ε {}); "
                     "use γ below 1, "
                     "or ε above 0",
-                    gap, f.gamma, f.epsilon));
+                    status.residual, f.gamma, f.epsilon));
 
   Json json = {{"n", n},
                {"m", m},
                {"arcs", graph.arcs()},
-               {"solver", solver->name()},
+               {"solver", status.solver},
                {"dtype", options.dtype == torch::kFloat32 ? "float32" : "float64"},
                {"gamma", f.gamma},
                {"epsilon", f.epsilon},
-               {"residual", gap},
+               {"residual", status.residual},
                {"adjoint_residual", nullptr},
-               {"iterations", solved->iterations},
+               {"iterations", status.iterations},
                {"seconds", seconds}};
   if (Y.defined()) {
     json["adjoint_residual"] = residual(*S, gradients.X.plain(), F, Y, f.gamma, f.epsilon, /*adjoint=*/true);

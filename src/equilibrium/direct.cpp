@@ -16,6 +16,7 @@
 #include <map>
 
 #include "eignn/error.h"
+#include "equilibrium/blas_threads.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/gth_kernel.h"
 #include "equilibrium/solvers.h"
@@ -23,31 +24,9 @@
 #include "graph/content_hash.h"
 #include "graph/unique_components.h"
 
-// OpenBLAS's own threads would fight with ours for the cores; see use_threads.
-extern "C" void openblas_set_num_threads(int) __attribute__((weak));
-extern "C" int openblas_get_num_threads() __attribute__((weak));
-
 namespace eignn {
 
 namespace {
-
-class SingleThreadedBlas {
- public:
-  SingleThreadedBlas() {
-    if (openblas_set_num_threads && openblas_get_num_threads) {
-      before_ = openblas_get_num_threads();
-      openblas_set_num_threads(1);
-    }
-  }
-  ~SingleThreadedBlas() {
-    if (before_ > 0) openblas_set_num_threads(before_);
-  }
-  SingleThreadedBlas(const SingleThreadedBlas&) = delete;
-  SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
-
- private:
-  int before_ = 0;
-};
 
 // Where the numbers of each node live. Places run through the instances of components, each in the
 // elimination order of its kind; nodes whose numbers are bound to be equal share a place.

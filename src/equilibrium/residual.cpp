@@ -19,4 +19,11 @@ double residual(const Propagation& S, const torch::Tensor& Z, const torch::Tenso
   return size > 0 ? gap / size : gap;
 }
 
+SolveStatus status_of(const Solver& solver, const Equilibrium& solved, const torch::Tensor& F,
+                      const torch::Tensor& X) {
+  const SolverOptions& o = solver.options();
+  return {solver.name(), residual(solver.propagation(), solved.rows().plain(), F, X, o.gamma, o.epsilon),
+          solved.iterations, solved.seconds};
+}
+
 }  // namespace eignn

@@ -1,0 +1,21 @@
+#include "equilibrium/blas_threads.h"
+
+extern "C" void openblas_set_num_threads(int) __attribute__((weak));
+extern "C" int openblas_get_num_threads() __attribute__((weak));
+
+namespace eignn {
+
+void set_blas_threads(int threads) {
+  if (openblas_set_num_threads) openblas_set_num_threads(threads);
+}
+
+SingleThreadedBlas::SingleThreadedBlas()
+    : before_(openblas_get_num_threads ? openblas_get_num_threads() : 1) {
+  set_blas_threads(1);
+}
+
+SingleThreadedBlas::~SingleThreadedBlas() {
+  set_blas_threads(before_);
+}
+
+}  // namespace eignn
