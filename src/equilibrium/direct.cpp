@@ -124,6 +124,13 @@ struct Sources {
   }
 };
 
+// How many units of `numbers` each are worth a thread: less than some 100 µs of work is not, and threads that
+// wait for each other are at the mercy of whatever else the machine does.
+int64_t worth_a_thread(int64_t numbers) {
+  constexpr int64_t enough = 1 << 17;
+  return std::max<int64_t>(1, enough / std::max<int64_t>(1, numbers));
+}
+
 int64_t block_count(int64_t m, int lanes) {
   return (m + lanes - 1) / lanes;
 }
@@ -228,7 +235,8 @@ class DirectEquilibrium : public Equilibrium {
     const int64_t kinds = static_cast<int64_t>(eliminations.size()), m = g_.a.size(0);
     work_->factors.resize(blocks_ * kinds);
     std::vector<char> regular(blocks_ * kinds);
-    at::parallel_for(0, blocks_ * kinds, 1, [&](int64_t first, int64_t last) {
+    const int64_t slots = eliminations.empty() ? 0 : eliminations.back().slots();
+    at::parallel_for(0, blocks_ * kinds, worth_a_thread(slots * W), [&](int64_t first, int64_t last) {
       for (int64_t f = first; f < last; ++f) {
         alignas(64) T a[W], complement[W];
         for (int l = 0; l < W; ++l) {  // lanes past m solve the identity
@@ -257,7 +265,8 @@ class DirectEquilibrium : public Equilibrium {
     const int64_t tasks = static_cast<int64_t>(layout.instances.size()) * blocks_;
     const torch::Tensor b = rows.contiguous();
     y.resize(layout.places(), g_.Q.size(0));
-    at::parallel_for(0, tasks, 1, [&](int64_t first, int64_t last) {
+    const int64_t places = layout.instances.empty() ? 0 : layout.instances.back().size;
+    at::parallel_for(0, tasks, worth_a_thread(places * W), [&](int64_t first, int64_t last) {
       for (int64_t task = first; task < last; ++task) {
         const int64_t i = task / blocks_, block = task % blocks_;
         const Layout::Instance& instance = layout.instances[i];
@@ -298,7 +307,7 @@ class DirectEquilibrium : public Equilibrium {
     const int64_t* node = nodes.data_ptr<int64_t>();
     T* row = rows.template data_ptr<T>();
     int64_t* exponent = exponents.data_ptr<int64_t>();
-    at::parallel_for(0, count, 64, [&](int64_t first, int64_t last) {
+    at::parallel_for(0, count, worth_a_thread(m), [&](int64_t first, int64_t last) {
       for (int64_t r = first; r < last; ++r) {
         const int64_t place = layout.place[node[r]];
         const Layout::Instance& instance = layout.instances[layout.instance_of[node[r]]];
@@ -316,8 +325,9 @@ class DirectEquilibrium : public Equilibrium {
   // R̃ = Vᵀ T over the nodes, with t = what y sends to each; node i's rows are scaled by 2^-k and 2^k, which
   // leaves the product as it is. Each thread multiplies what it packed.
   torch::Tensor product(const Layout& layout, const Lanes<T>& y, const Lanes<T>& v) const {
-    const int64_t n = v.nodes, m = v.width, threads = at::get_num_threads(),
-                  share = (n + threads - 1) / threads;
+    const int64_t n = v.nodes, m = v.width;
+    const int64_t threads = std::clamp<int64_t>(n / worth_a_thread(m), 1, at::get_num_threads());
+    const int64_t share = (n + threads - 1) / threads;
     if (!work_->V.defined() || work_->V.size(0) != n || work_->V.size(1) != m) {
       work_->V = torch::empty({n, m}, g_.Q.options());
       work_->T_ = torch::empty({n, m}, g_.Q.options());
