@@ -61,7 +61,7 @@ struct EigenBlock {
 };
 
 /// Where eigenbases of S are kept between runs. The equilibrium room knows no files; see
-/// data/spectrum_cache.h.
+/// eignn/spectrum_cache.h.
 class SpectrumStore {
  public:
   virtual ~SpectrumStore() = default;
@@ -85,7 +85,7 @@ struct SolverOptions {
 ///
 ///     auto S = std::make_shared<Propagation>(make_propagation(graph));
 ///     auto solver = make_solver("auto", S, {}, m);
-///     auto Z = solver->solve(F, X)->rows().values;
+///     auto Z = solver->solve(F, X)->rows().plain();
 class Solver {
  public:
   virtual ~Solver() = default;

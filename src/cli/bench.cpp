@@ -141,8 +141,9 @@ void work(const CLI::App& command, Flags& flags) {
   if (!flags.side.empty()) return measure_side(flags);
 
   const int64_t threads = use_threads(flags.config.threads);
-  Json json = {{"threads", threads},       {"dtype", flags.config.dtype}, {"machine", machine_name()},
-               {"commit", built_commit()}, {"seed", flags.config.seed},   {"sizes", Json::array()}};
+  Json json = {{"threads", threads},        {"dtype", flags.config.dtype}, {"device", flags.config.device},
+               {"machine", machine_name()}, {"commit", built_commit()},    {"seed", flags.config.seed},
+               {"sizes", Json::array()}};
   std::vector<std::vector<std::string>> rows;
   for (const Size& size : sizes) {
     note(fmt::format("chains of {} nodes, {} per class …", size.length, size.per_class));

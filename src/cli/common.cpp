@@ -26,7 +26,10 @@ struct AddOption {
   const char* group;
   template <class Field>
   void operator()(const char* name, Field& field, const char* help) const {
-    command.add_option(std::string("--") + name, field, help)->group(group)->capture_default_str();
+    auto* option =
+        command.add_option(std::string("--") + name, field, help)->group(group)->capture_default_str();
+    // CLI11 would let -1 wrap round to a huge seed.
+    if constexpr (std::is_unsigned_v<Field>) option->check(CLI::NonNegativeNumber);
   }
 };
 

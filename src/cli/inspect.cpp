@@ -19,7 +19,7 @@ struct Flags {
 void print_for_people(const Json& json) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [key, value] : json.items()) {
-    if (key == "warnings" || key == "planner") continue;
+    if (key == "warnings" || key == "planner" || value.is_null()) continue;
     rows.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
   }
   fmt::print("{}", format_table({"", ""}, rows).substr(1));

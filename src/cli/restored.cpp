@@ -11,8 +11,7 @@
 namespace eignn::cli {
 
 void add_restore_flags(CLI::App& command, TrainConfig& config, std::string& checkpoint) {
-  command.add_option("--checkpoint", checkpoint, "model.safetensors, or the run folder that holds it")
-      ->required();
+  command.add_option("--checkpoint", checkpoint, "model.safetensors, or the run folder that holds it");
   add_data_flags(command, config);
   add_machine_flags(command, config);
 }

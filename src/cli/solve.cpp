@@ -65,7 +65,7 @@ torch::Tensor exponents_or_zero(const ScaledRows& rows) {
   return rows.exponents.defined() ? rows.exponents : torch::zeros({rows.values.size(0)}, torch::kInt64);
 }
 
-// Arrays that appear together or not at all.
+// Arrays that are all on the disk before the first of them takes its name.
 class Outputs {
  public:
   void add(const std::string& path, const torch::Tensor& tensor) {
@@ -87,7 +87,7 @@ void check_flags(const Flags& f) {
     if (!path->empty() && !paths.insert(*path).second)
       throw UsageError(
           fmt::format("two outputs would be written to one file ({}); give each a name of its own", *path));
-  if (f.threads < 0)
+  if (f.threads < 0 || f.threads > 4096)
     throw UsageError(fmt::format("{} is out of range (--threads); give 0 to 4096", f.threads));
   const bool wants_gradient = !f.grad_weight.empty() || !f.grad_features.empty();
   if (wants_gradient && f.cotangent.empty())
@@ -168,6 +168,10 @@ void work(const Flags& f) {
                     "use γ below 1, "
                     "or ε above 0",
                     status.residual, f.gamma, f.epsilon));
+
+  if (Y.defined() && !(torch::isfinite(gradients.F).all().item<bool>() &&
+                       torch::isfinite(gradients.X.values).all().item<bool>()))
+    throw InputError("the gradient is out of the floating range (--cotangent); scale Y down");
 
   Json json = {{"n", n},
                {"m", m},

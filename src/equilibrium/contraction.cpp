@@ -37,7 +37,12 @@ torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q)
 }  // namespace
 
 Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
-    : F_(F.detach()), gram_(F_.t().mm(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {}
+    : F_(F.detach()), gram_(F_.t().mm(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {
+  // An infinite ν would make g = 0, and Z = X would look like a solution.
+  if (!std::isfinite(nu_.item<double>()))
+    throw InputError(
+        "the weights are out of range (‖FᵀF‖ overflows); scale F down, or lower --lr in training");
+}
 
 torch::Tensor Contraction::pullback(const torch::Tensor& R) const {
   // A = R + Rᵀ = A⊥ + c FᵀF, and A - c ν²/(ν² + εν) FᵀF = A⊥ + c ε/(ν+ε) FᵀF: nothing cancels, even where A⊥

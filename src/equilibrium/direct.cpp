@@ -211,7 +211,7 @@ class DirectEquilibrium : public Equilibrium {
     const auto R_tilde = product(merged, work_->y, work_->v);
     if (!std::isfinite(R_tilde.abs().max().template item<double>()))
       throw InputError(
-          "the gradient of F leaves the floating range (direct); lower the learning rate or use --dtype "
+          "the gradient of F leaves the floating range (direct); scale the cotangent down, or use --dtype "
           "float64");
     Gradients out;
     out.F = g_.pullback(g_.Q.mm(R_tilde).mm(g_.Q.t())).to(device_);

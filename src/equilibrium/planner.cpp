@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "eignn/solver.h"
 #include "equilibrium/elimination.h"
@@ -17,7 +18,8 @@ namespace {
 double reach_of_spectral(double gamma, double features, double u) {
   const double a = gamma / std::sqrt(features), half = (3 / a - 1) / 2;
   const double r = half - std::sqrt(half * half - 1);
-  return std::log(u) / std::log(r);
+  return r < 1 ? std::log(u) / std::log(r)
+               : std::numeric_limits<double>::infinity();  // γ = 1, m = 1: nothing falls
 }
 
 // Floating operations of one training step in units of a plain matrix product, so that they compare as times.

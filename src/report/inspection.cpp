@@ -84,7 +84,7 @@ void add_warnings(const Propagation& S, Json& json) {
   const int64_t isolated = json["isolated"].get<int64_t>();
   if (isolated > 0)
     warnings.push_back(fmt::format("{} nodes have no neighbour and keep their own features", isolated));
-  if (json.contains("duplicate_nodes") && json["duplicate_nodes"].get<int64_t>() > 0)
+  if (!json["duplicate_nodes"].is_null() && json["duplicate_nodes"].get<int64_t>() > 0)
     warnings.push_back(
         fmt::format("{} nodes repeat another node's features, label and neighbours: they may leak from train "
                     "to test",
@@ -106,6 +106,11 @@ Json inspect_graph(const std::string& path, const std::string& format, const Tra
   const Graph graph = Graph::from_arcs(nodes, arcs.source, arcs.target);
   Json json;
   add_graph(graph, static_cast<int64_t>(arcs.source.size()), json);
+  // A bare graph has none of these; the keys are there all the same.
+  for (const char* key :
+       {"features", "classes", "class_counts", "edge_homophily", "node_homophily", "duplicate_nodes"})
+    json[key] = nullptr;
+  json["splits"] = Json::array();
   const Propagation S = make_propagation(
       graph, {parse_direction(c.direction), parse_normalisation(c.normalise), c.self_loops == "on"});
   add_spectrum_and_plan(S, c, c.feature_dim, json);

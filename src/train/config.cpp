@@ -107,6 +107,7 @@ void validate(const TrainConfig& c) {
   require(c.weight_decay_propagation == -1 ||
               (c.weight_decay_propagation >= 0 && std::isfinite(c.weight_decay_propagation)),
           "weight-decay-propagation", c.weight_decay_propagation, "0 or more, or -1 for --weight-decay's");
+  require(c.feature_dim >= 1, "feature-dim", static_cast<double>(c.feature_dim), "1 or more");
   require(c.epochs >= 1, "epochs", static_cast<double>(c.epochs), "1 or more");
   require(c.patience >= 1, "patience", static_cast<double>(c.patience), "1 or more");
   require(c.threads >= 0 && c.threads <= 4096, "threads", static_cast<double>(c.threads), "0 to 4096");

@@ -148,12 +148,20 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
   }
 }
 
-TrainConfig resumed_config(const SafeTensors& content) {
+TrainConfig resumed_config(const SafeTensors& content, const std::string& path) {
   TrainConfig config;
   const std::string prefix = "config.";
   for (const auto& [name, value] : content.metadata)
     if (name.rfind(prefix, 0) == 0) assign(config, name.substr(prefix.size()), value);
-  validate(config);
+  const auto format = content.metadata.find("format");
+  try {
+    if (format == content.metadata.end() || format->second != "eignn-resume-1")
+      throw UsageError("another format");
+    validate(config);
+  } catch (const UsageError& error) {  // not the user's flags are wrong here, but the file
+    throw InputError(fmt::format("the saved run does not hold: {} ({}); start it again with another --out",
+                                 error.what(), path));
+  }
   return config;
 }
 
@@ -244,7 +252,7 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   if (resume) {
     folder = std::make_unique<RunFolder>(RunFolder::open(path));
     saved = read_safetensors(folder->resume_path());
-    summary.config = resumed_config(saved);
+    summary.config = resumed_config(saved, folder->resume_path());
   }
   const TrainConfig& config = summary.config;
   validate(config);

@@ -33,6 +33,13 @@ TEST(Planner, SaysWhy) {
   EXPECT_NE(plan(chain_graph(4, 200), 100).reason.find("199 hops"), std::string::npos);
 }
 
+TEST(Planner, WhereNothingFallsNoPathIsTooLong) {
+  SolverOptions options;
+  options.gamma = 1;  // and one feature: μ = 1, the signal keeps its size
+  const Plan plan = plan_solver(make_propagation(chain_graph(1, 50)), 1, options);
+  EXPECT_EQ(plan.reason.find("-9"), std::string::npos) << plan.reason;
+}
+
 TEST(Planner, AutoIsWhatThePlannerSays) {
   const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(4, 200)));
   EXPECT_STREQ(make_solver("auto", S, {}, 100)->name(), "direct");

@@ -239,6 +239,12 @@ TEST(Solvers, SymmetricMethodsRefuseADirectedGraph) {
     EXPECT_THROW(make_solver(name, S, {}, 3), UsageError);
 }
 
+TEST_P(EverySolver, RefusesWeightsWhoseGramMatrixOverflows) {
+  const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
+  const auto solver = make_solver(GetParam(), S, {}, 3);
+  EXPECT_THROW(solver->solve(1e80 * random_matrix(3, 3, 1), random_matrix(34, 3, 2)), InputError);
+}
+
 TEST(Solvers, UnknownNamesAreAnsweredWithTheNearest) {
   const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
   try {
