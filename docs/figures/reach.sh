@@ -7,7 +7,7 @@ here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for solver in direct spectral; do
-  "$eignn" train --dataset chains --chain-length 200 --dtype float64 --solver "$solver" --seed 0 --json >"$work/$solver.json"
+  "$eignn" train --dataset chains --chain-length 200 --dtype float64 --solver "$solver" --seed 0 --threads 1 --json >"$work/$solver.json"
   python3 -c '
 import json, sys
 for band in json.load(open(sys.argv[1]))["accuracy_by_distance"]:
