@@ -70,7 +70,10 @@ def write_markdown(table, path):
         for length in LENGTHS:
             cells = []
             for settings in ("recipe", "plain"):
-                of = {d: [runs[(settings, classes, length, d, s)] for s in SEEDS] for d in DIRECTIONS}
+                of = {d: [runs.get((settings, classes, length, d, s)) for s in SEEDS] for d in DIRECTIONS}
+                if any(run is None for d in DIRECTIONS for run in of[d]):  # an interrupted table shows what there is
+                    cells += ["not run"] * 3
+                    continue
                 cells += [f"{100 * min(r['test_accuracy'] for r in of[d]):.2f}" for d in DIRECTIONS]
                 moved = [r["weight_change"] for d in DIRECTIONS for r in of[d]]
                 cells.append(f"{min(moved):.2f}–{max(moved):.2f}")
