@@ -20,7 +20,7 @@ set xlabel "hops from the informative node"
 set ylabel "test accuracy, %"
 set xrange [0:200]
 set yrange [0:105]
-set key at 195,88
+set key outside top center horizontal
 set grid ytics lc rgb "#dddddd"
 plot "$work/direct.dat" with linespoints lw 2 pt 7 lc rgb "#1b6ca8" title "direct (chosen by auto)", \
      "$work/spectral.dat" with linespoints lw 2 pt 5 lc rgb "#c8553d" title "spectral: the paper's closed form, float64"
