@@ -58,9 +58,10 @@ def main():
 
 def write_markdown(table, path):
     runs = {tuple(run["key"]): run for run in table["runs"]}
+    flags = "".join(" " + word for word in sys.argv[3:])
     lines = ["# EIGNN on chains", "",
              f"Commit {table['commit']}; {table['machine']}; seeds 0, 1, 2; lowest test accuracy of the three, in percent, and the",
-             "range of ‖F − F₀‖/‖F₀‖. Made by `bench/chains_table.py build/release/eignn results`; every run with its command is",
+             f"range of ‖F − F₀‖/‖F₀‖. Made by `bench/chains_table.py build/release/eignn results{flags}`; every run with its command is",
              "in `chains-recipes.json`. *recipe*: `recipes/chains-binary.toml`, `recipes/chains-multiclass.toml`. *plain*: the same",
              "with Xavier F and one learning rate and decay for all, the paper's settings.", ""]
     for classes in CLASSES:
