@@ -31,16 +31,16 @@ void print_summary(const TrainSummary& s) {
                       band.nodes > 0 ? percent(band.accuracy) : "-"});
     fmt::print("\n{}\n", format_table({"hops from the informative node", "test nodes", "accuracy"}, rows));
   }
-  fmt::print("accuracy  train {}  validation {}  test {}\n", percent(s.accuracy.train),
-             percent(s.accuracy.val), percent(s.accuracy.test));
+  fmt::print("{}  train {}  validation {}  test {}\n", s.metric, percent(s.score.train), percent(s.score.val),
+             percent(s.score.test));
 }
 
 TrainSummary train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet) {
   Progress progress(config.epochs, quiet);
   TrainHooks hooks;
   hooks.on_epoch = [&](const EpochReport& r) {
-    progress.update(r.epoch + 1, fmt::format("loss {:.4f}  validation loss {:.4f} accuracy {}", r.train_loss,
-                                             r.val_loss, percent(r.val_accuracy)));
+    progress.update(r.epoch + 1, fmt::format("loss {:.4f}  validation loss {:.4f} {} {}", r.train_loss,
+                                             r.val_loss, r.metric, percent(r.val_score)));
   };
   hooks.interrupted = interrupted;
   TrainSummary summary = train(config, folder, resume, hooks);
@@ -65,9 +65,9 @@ void train_all_splits(const TrainConfig& config, const Flags& flags) {
     const auto summary =
         train_one(one, flags.out.empty() ? "" : fmt::format("{}/split-{}", flags.out, k), false, flags.json);
     runs.push_back(Json::parse(to_json(summary)));
-    test.push_back(summary.accuracy.test);
-    rows.push_back({std::to_string(k), std::to_string(summary.best_epoch), percent(summary.accuracy.val),
-                    percent(summary.accuracy.test)});
+    test.push_back(summary.score.test);
+    rows.push_back({std::to_string(k), std::to_string(summary.best_epoch), percent(summary.score.val),
+                    percent(summary.score.test)});
   }
   const MeanOfRuns mean = mean_of_runs(test);
   if (flags.json) {

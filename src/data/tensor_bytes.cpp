@@ -18,6 +18,13 @@ constexpr Pair pairs[] = {{torch::kFloat32, ElementType::float32}, {torch::kFloa
                           {torch::kInt64, ElementType::int64},     {torch::kInt32, ElementType::int32},
                           {torch::kUInt8, ElementType::uint8},     {torch::kBool, ElementType::boolean}};
 
+torch::Tensor copied(const std::vector<int64_t>& shape, torch::Dtype dtype,
+                     const std::vector<unsigned char>& bytes) {
+  auto t = torch::empty(shape, dtype);
+  if (!bytes.empty()) std::memcpy(t.data_ptr(), bytes.data(), bytes.size());
+  return t;
+}
+
 }  // namespace
 
 TensorBytes to_bytes(const torch::Tensor& tensor) {
@@ -31,13 +38,16 @@ TensorBytes to_bytes(const torch::Tensor& tensor) {
   throw std::invalid_argument("no file type for this tensor");
 }
 
+torch::Tensor to_tensor(const Array& array) {
+  for (const Pair& pair : pairs)
+    if (pair.type == array.type) return copied(array.shape, pair.dtype, array.bytes);
+  const std::vector<int64_t> wider = array.as<int64_t>();
+  return torch::tensor(wider, torch::kInt64).view(array.shape);
+}
+
 torch::Tensor to_tensor(const TensorBytes& bytes) {
   for (const Pair& pair : pairs)
-    if (pair.type == bytes.type) {
-      auto t = torch::empty(bytes.shape, pair.dtype);
-      if (!bytes.bytes.empty()) std::memcpy(t.data_ptr(), bytes.bytes.data(), bytes.bytes.size());
-      return t;
-    }
+    if (pair.type == bytes.type) return copied(bytes.shape, pair.dtype, bytes.bytes);
   throw InputError(std::string("tensors of type ") + name(bytes.type) +
                    " are not read; save float32 or float64");
 }

@@ -11,6 +11,8 @@ namespace eignn {
 /// A contiguous CPU copy of the tensor's elements. float32, float64, int64, int32, uint8 and bool.
 TensorBytes to_bytes(const torch::Tensor& tensor);
 torch::Tensor to_tensor(const TensorBytes& bytes);
+/// Element types that libtorch lacks become the next wider ones.
+torch::Tensor to_tensor(const Array& array);
 
 void write_npy(const std::string& path, const torch::Tensor& tensor);
 

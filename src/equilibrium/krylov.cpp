@@ -15,6 +15,7 @@
 #include "equilibrium/solvers.h"
 #include "equilibrium/spectrum.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/tf32.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
@@ -36,7 +37,6 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, con
                             torch::Tensor& Z) {
   const double tolerance = backward_tolerance(options), x_norm = X.norm().item<double>();
   int64_t products = 0;
-  auto bound = [&] { return tolerance * (x_norm + Z.norm().item<double>()); };
   // Each round starts from a recomputed residual: the recurrence's own drifts when the condition number is
   // large.
   constexpr int most_rounds = 20;  // by then the recurrence and the recomputed residual will never agree
@@ -47,9 +47,12 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, con
     double r_norm = rho.sum().sqrt().item<double>();
     if (!std::isfinite(r_norm))
       throw InputError("a value is not finite (krylov); check the features and weights for overflow");
-    if (r_norm <= bound()) return products;
+    const double bound = tolerance * (x_norm + Z.norm().item<double>());
+    if (r_norm <= bound) return products;
+    const ProductsInTf32 sweep(options.tf32);
+    const double goal = options.tf32 ? std::max(bound, tf32_reduction * r_norm) : bound;
     auto p = r;
-    while (products <= options.max_iterations && r_norm > bound()) {
+    while (products <= options.max_iterations && r_norm > goal) {
       const auto q = A(p);  // q = A p
       ++products;
       const auto alpha =
