@@ -33,4 +33,11 @@ if(NOT EIGNN_MINIMAL)
   add_library(eignn_amd INTERFACE)
   target_include_directories(eignn_amd SYSTEM INTERFACE $<BUILD_INTERFACE:${AMD_INCLUDE_DIR}>)
   target_link_libraries(eignn_amd INTERFACE $<BUILD_INTERFACE:${AMD_LIBRARY}> $<INSTALL_INTERFACE:amd>)
+
+  # Downloads and their sums.
+  pkg_check_modules(LIBCURL REQUIRED IMPORTED_TARGET libcurl)
+  pkg_check_modules(LIBCRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+  add_library(eignn_curl INTERFACE)
+  target_link_libraries(eignn_curl INTERFACE $<BUILD_INTERFACE:PkgConfig::LIBCURL> $<BUILD_INTERFACE:PkgConfig::LIBCRYPTO>
+                                             $<INSTALL_INTERFACE:curl> $<INSTALL_INTERFACE:crypto>)
 endif()

@@ -1,6 +1,8 @@
 #include "data/atomic_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,11 +36,6 @@ const char* remedy_for(int error) {
   }
 }
 
-[[noreturn]] void fail(const char* verb, const std::string& path, int error) {
-  throw InputError(fmt::format("cannot {}: {} ({}); {}", verb, std::generic_category().message(error), path,
-                               remedy_for(error)));
-}
-
 // Renaming onto a link would replace the link; its target is what the user means.
 std::string follow_links(const std::string& path) {
   std::error_code none;
@@ -54,13 +51,41 @@ std::string temporary_name(const std::string& target) {
 
 }  // namespace
 
+void refuse_file(const char* verb, const std::string& path, int error) {
+  throw InputError(fmt::format("cannot {}: {} ({}); {}", verb, std::generic_category().message(error), path,
+                               remedy_for(error)));
+}
+
+void make_folders(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) refuse_file("make the folder", path, error.value());
+}
+
+// Not std::filesystem::remove_all: some libtorch wheels export a broken one of their own.
+void remove_folder(const std::string& path) {
+  constexpr int open_folders = 16;
+  const auto remove = [](const char* name, const struct stat*, int, FTW*) {
+    static_cast<void>(std::remove(name));
+    return 0;
+  };
+  nftw(path.c_str(), remove, open_folders, FTW_DEPTH | FTW_PHYS);
+}
+
+void flush_folder(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  fsync(folder);
+  close(folder);
+}
+
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
   struct stat status = {};
   const bool exists = stat(target_.c_str(), &status) == 0;
-  if (!exists && errno != ENOENT) fail("write", path_, errno);
-  if (exists && S_ISDIR(status.st_mode)) fail("write", path_, EISDIR);
+  if (!exists && errno != ENOENT) refuse_file("write", path_, errno);
+  if (exists && S_ISDIR(status.st_mode)) refuse_file("write", path_, EISDIR);
   // A rename needs no permission on the old file, and a file that is write-protected is so on purpose.
-  if (exists && access(target_.c_str(), W_OK) != 0) fail("write", path_, errno);
+  if (exists && access(target_.c_str(), W_OK) != 0) refuse_file("write", path_, errno);
 
   const bool in_place = exists && !S_ISREG(status.st_mode);
   if (!in_place) temporary_ = temporary_name(target_);
@@ -68,7 +93,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
   if (!file_) {
     const int error = errno;
     temporary_.clear();
-    fail("write", path_, error);
+    refuse_file("write", path_, error);
   }
   // Keeps the mode of the file that is replaced. Some file systems have no modes: then there is none to keep.
   if (exists && !in_place) static_cast<void>(fchmod(fileno(file_.get()), status.st_mode & 07777U) == 0);
@@ -79,15 +104,15 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* data, size_t size) {
-  if (size != 0 && std::fwrite(data, 1, size, file_.get()) != size) fail("write", path_, errno);
+  if (size != 0 && std::fwrite(data, 1, size, file_.get()) != size) refuse_file("write", path_, errno);
 }
 
 void AtomicFile::commit() {
-  if (std::fflush(file_.get()) != 0) fail("write", path_, errno);
-  if (!temporary_.empty() && fsync(fileno(file_.get())) != 0) fail("write", path_, errno);
-  if (std::fclose(file_.release()) != 0) fail("write", path_, errno);
+  if (std::fflush(file_.get()) != 0) refuse_file("write", path_, errno);
+  if (!temporary_.empty() && fsync(fileno(file_.get())) != 0) refuse_file("write", path_, errno);
+  if (std::fclose(file_.release()) != 0) refuse_file("write", path_, errno);
   if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("write", path_, errno);
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) refuse_file("write", path_, errno);
   temporary_.clear();
 }
 
@@ -99,10 +124,10 @@ void write_file_atomically(const std::string& path, const std::string& content) 
 
 FileHandle open_for_reading(const std::string& path) {
   FileHandle file(std::fopen(path.c_str(), "rbe"));
-  if (!file) fail("read", path, errno);
+  if (!file) refuse_file("read", path, errno);
   struct stat status = {};
   // Opening a folder succeeds, only reading it fails, and late.
-  if (fstat(fileno(file.get()), &status) == 0 && S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+  if (fstat(fileno(file.get()), &status) == 0 && S_ISDIR(status.st_mode)) refuse_file("read", path, EISDIR);
   return file;
 }
 
@@ -118,7 +143,7 @@ std::string read_whole_file(const std::string& path) {
     if (used < content.size()) break;
     content.resize(2 * content.size());
   }
-  if (std::ferror(file.get()) != 0) fail("read", path, errno);
+  if (std::ferror(file.get()) != 0) refuse_file("read", path, errno);
   content.resize(used);
   return content;
 }

@@ -12,6 +12,19 @@ struct FileCloser {
 };
 using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
 
+/// Throws the InputError of a system call that failed on a file: "cannot write: No space left on device
+/// (path); free some space or choose another disk". `error` is its errno.
+[[noreturn]] void refuse_file(const char* verb, const std::string& path, int error);
+
+/// Makes a folder and those above it; that they exist is fine.
+void make_folders(const std::string& path);
+
+/// Removes a folder with all that is in it; links are not followed. That there is none is fine.
+void remove_folder(const std::string& path);
+
+/// Makes sure that renamed and new names in a folder are on the disk; best effort, some systems cannot.
+void flush_folder(const std::string& path);
+
 /// A file that appears whole or not at all. Bytes go to a temporary in the same folder; `commit` flushes it
 /// to the disk and renames it onto `path`; without `commit` the destructor removes it and an older file stays
 /// as it was.

@@ -16,6 +16,7 @@
 
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
+#include "data/zip_limits.h"
 
 namespace eignn {
 namespace {
@@ -37,17 +38,14 @@ zip_t* open_archive(const std::string& path) {
   refuse("not a zip archive, or cut off: " + reason, path, "save it with numpy.savez");
 }
 
-// A few kilobytes may claim to unpack to more than the memory holds; and numpy writes two methods only,
-// neither of which can unpack to much more than 1032 times its size.
+// numpy writes two methods only.
 void check_member(const zip_stat_t& member, const std::string& origin) {
-  constexpr zip_uint64_t always_fine = zip_uint64_t{64} << 20;
-  constexpr zip_uint64_t largest_ratio = 1100;
   if (member.encryption_method != ZIP_EM_NONE) refuse("encrypted", origin, "save it without a password");
   if (member.comp_method != ZIP_CM_STORE && member.comp_method != ZIP_CM_DEFLATE) {
     refuse(fmt::format("unknown compression method {}", member.comp_method), origin,
            "save it with numpy.savez or numpy.savez_compressed");
   }
-  if (member.size > always_fine && member.size / largest_ratio > member.comp_size) {
+  if (unpacks_too_far(member.comp_size, member.size)) {
     refuse(fmt::format("{} bytes claim to unpack to {}", member.comp_size, member.size), origin,
            "if you trust it, save it with numpy.savez (not compressed)");
   }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "data/cache_folder.h"
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
@@ -14,18 +14,6 @@
 namespace eignn {
 
 namespace {
-
-std::string environment(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value ? value : "";
-}
-
-std::string default_folder() {
-  if (const auto own = environment("EIGNN_CACHE"); !own.empty()) return own;
-  if (const auto cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + "/eignn";
-  if (const auto home = environment("HOME"); !home.empty()) return home + "/.cache/eignn";
-  return (std::filesystem::temp_directory_path() / "eignn-cache").string();
-}
 
 std::string fingerprint(const SafeTensors& content) {
   ContentHash hash;
@@ -44,7 +32,7 @@ void warn(const std::string& message) {
 }  // namespace
 
 SpectrumCache::SpectrumCache(std::string folder)
-    : folder_((folder.empty() ? default_folder() : std::move(folder)) + "/spectra") {}
+    : folder_((folder.empty() ? cache_folder() : std::move(folder)) + "/spectra") {}
 
 std::string SpectrumCache::path_of(const std::string& key) const {
   return folder_ + "/" + key + ".safetensors";

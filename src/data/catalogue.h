@@ -1,0 +1,48 @@
+// The public data sets that have a name here: where they are had from, and where they lie on a disk.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace eignn {
+
+struct RemoteFile {
+  std::string url;
+  std::string path;    ///< inside the set's folder
+  std::string sha256;  ///< hex; empty: not known
+  int64_t size = -1;   ///< bytes; -1: not known
+};
+
+struct NamedSet {
+  std::string name;
+  std::string description;             ///< one line, for people
+  std::vector<RemoteFile> files;       ///< what is downloaded
+  bool archive = false;                ///< the one file is a zip to unpack into the folder
+  std::vector<std::string> needs;      ///< what lies in every copy of the folder
+  std::string entry;                   ///< the one of them that a reader opens; empty: the folder
+  std::vector<std::string> elsewhere;  ///< where else under a data folder a copy may lie
+
+  /// The sum of the files' sizes; -1 when one is not known.
+  int64_t size() const;
+};
+
+/// All of them, in the order in which they are listed.
+const std::vector<NamedSet>& catalogue();
+std::vector<std::string> catalogue_names();
+
+/// The set of that name; null when there is none.
+const NamedSet* named_set(const std::string& name);
+
+/// The copy of a set in one data folder: the path that read_dataset_file() takes; nothing when it has none.
+std::optional<std::string> find_in_folder(const NamedSet& set, const std::string& folder);
+
+/// The first copy in the folders of data_folders(); nothing when none has one, or the name is not known.
+std::optional<std::string> find_named_set(const std::string& name);
+
+/// The same, or an error that says what to do: an unknown name is a UsageError about `where` ("--dataset"),
+/// a set that is not here an InputError.
+std::string require_named_set(const std::string& name, const std::string& where);
+
+}  // namespace eignn
