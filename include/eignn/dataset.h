@@ -23,7 +23,8 @@ struct Dataset {
   Graph graph;               // arcs as the data has them; a Direction says how they are read
   int64_t arcs_in_file = 0;  // with repeats
   torch::Tensor features;    // float64 (n, m)
-  /// One label a node: int64 (n,), -1 where it is not known. A set of labels: uint8 (n, classes), see `known`.
+  /// One label a node: int64 (n,), -1 where it is not known. A set of labels: uint8 (n, classes), see
+  /// `known`.
   torch::Tensor labels;
   torch::Tensor known;  // bool (n,): the label is known
   int64_t classes = 0;

@@ -40,12 +40,12 @@ void work(const CLI::App& command, const Flags& flags) {
 }  // namespace
 
 void add_predict(CLI::App& app) {
-  auto* command = add_command(
-      app, "predict", "Predict the class of every node",
-      "  eignn predict --checkpoint runs/a --out predictions.csv\n"
-      "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
-      ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known); .npy: class "
-      "probabilities, float64 (nodes, classes).");
+  auto* command =
+      add_command(app, "predict", "Predict the class of every node",
+                  "  eignn predict --checkpoint runs/a --out predictions.csv\n"
+                  "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
+                  ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known); .npy: class "
+                  "probabilities, float64 (nodes, classes).");
   auto flags = std::make_shared<Flags>();
   add_restore_flags(*command, flags->config, flags->checkpoint);
   command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");

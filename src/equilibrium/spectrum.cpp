@@ -16,10 +16,12 @@ namespace {
 
 // λ = 1 with eigenvector D^½ 1 belongs to every component whose rows keep their degree: set it, exactly.
 void pin_leading_pair(const Propagation& S, EigenBlock& block) {
+  if (S.slack.empty()) return;
   auto leading = torch::empty({S.nodes}, torch::kFloat64);
+  auto at = leading.accessor<double, 1>();
   for (int64_t k = 0; k < S.nodes; ++k) {
-    if (S.slack.empty() || S.slack[k] != 0) return;
-    leading[k] = 1 / S.left[k];
+    if (S.slack[k] != 0) return;
+    at[k] = 1 / S.left[k];
   }
   block.values[S.nodes - 1] = 1.0;
   block.vectors.select(1, S.nodes - 1).copy_(leading / leading.norm());

@@ -30,8 +30,9 @@ class Eignn : public Model {
  public:
   Eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes, const EignnOptions& options,
         uint64_t seed)
-      : options_(options), type_(torch::dtype(parts.at(0).solver->options().dtype)
-                                     .device(parts.at(0).solver->options().device)) {
+      : options_(options),
+        type_(
+            torch::dtype(parts.at(0).solver->options().dtype).device(parts.at(0).solver->options().device)) {
     const int64_t m = options.encoder > 0 ? options.encoder : X.size(1);
     auto generator = at::detail::createCPUGenerator(seed);
     // Drawn in float64, so that one seed means one start in every precision.
@@ -43,8 +44,8 @@ class Eignn : public Model {
                              starting_F(options.start, m, generator)));
     const int64_t width = m * options.equilibria;
     if (options.head == Head::residual) {
-      residual_ = register_module("head", std::make_shared<ResidualHead>(width, X.size(1), classes, options,
-                                                                        generator));
+      residual_ = register_module(
+          "head", std::make_shared<ResidualHead>(width, X.size(1), classes, options, generator));
       residual_->to(type_.device(), c10::typeMetaToScalarType(type_.dtype()));
     } else {
       B_ = parameter("B", torch::randn({classes, width}, generator, torch::kFloat64) /

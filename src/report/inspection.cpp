@@ -30,8 +30,9 @@ class NodeHash {
     add_row(hash, X_, v);
     add_row(hash, labels_, v);
     if (neighbours)
-      hash.add(neighbours->target.data() + neighbours->row_begin[v],
-               static_cast<size_t>(neighbours->row_begin[v + 1] - neighbours->row_begin[v]) * sizeof(int64_t));
+      hash.add(
+          neighbours->target.data() + neighbours->row_begin[v],
+          static_cast<size_t>(neighbours->row_begin[v + 1] - neighbours->row_begin[v]) * sizeof(int64_t));
     return hash.hex();
   }
 

@@ -41,8 +41,8 @@ PropagationOptions propagation_options(const TrainConfig& c) {
 }  // namespace
 
 Dataset load_dataset(const TrainConfig& c) {
-  Dataset set =
-      load_dataset(c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise}, c.seed);
+  Dataset set = load_dataset(
+      c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise}, c.seed);
   if (c.feature_norm == "row") set.features = row_normalised(set.features, set.name);
   return set;
 }

@@ -11,7 +11,8 @@ namespace eignn {
 /// Calls visitor(name, field, help) for every field in its group.
 template <class Config, class Visitor>
 void visit_data(Config& c, Visitor&& visitor) {
-  visitor("dataset", c.dataset, "A built-in set (chains, karate), a named one (eignn fetch --list), or a path (docs/data.md)");
+  visitor("dataset", c.dataset,
+          "A built-in set (chains, karate), a named one (eignn fetch --list), or a path (docs/data.md)");
   visitor("chain-length", c.chain_length, "chains: nodes in each chain");
   visitor("chains-per-class", c.chains_per_class, "chains: chains of each class");
   visitor("num-classes", c.num_classes, "chains: classes");

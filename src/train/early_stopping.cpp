@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "graph/nearest_name.h"
 #include "eignn/error.h"
+#include "graph/nearest_name.h"
 
 namespace eignn {
 
@@ -15,7 +15,7 @@ EarlyStopping::Rule EarlyStopping::parse(const std::string& name) {
 }
 
 EarlyStopping::Verdict EarlyStopping::judge(double val_loss, double val_score) {
-  const bool loss_improves = val_loss < best_loss, score_improves = val_score > best_score;
+  const bool loss_improves = val_loss<best_loss, score_improves = val_score> best_score;
   const bool loss_holds = val_loss <= best_loss, score_holds = val_score >= best_score;
   Verdict verdict{};
   bool reset = false;

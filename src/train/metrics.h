@@ -8,8 +8,8 @@
 
 namespace eignn {
 
-/// What is minimised: the mean negative log-likelihood of the labels (n,), or with sets of labels (n, classes)
-/// the mean binary cross-entropy of all their entries.
+/// What is minimised: the mean negative log-likelihood of the labels (n,), or with sets of labels (n,
+/// classes) the mean binary cross-entropy of all their entries.
 torch::Tensor loss_of(const torch::Tensor& scores, const torch::Tensor& labels);
 
 /// What is reported: accuracy, or with sets of labels micro-F1.

@@ -44,8 +44,7 @@ std::string label_text(const Dataset& dataset, int64_t v) {
 }
 
 std::string predicted_text(const Dataset& dataset, const double* probability) {
-  if (dataset.multi_label())
-    return members(dataset.classes, [&](int64_t c) { return probability[c] > 0.5; });
+  if (dataset.multi_label()) return members(dataset.classes, [&](int64_t c) { return probability[c] > 0.5; });
   return std::to_string(std::max_element(probability, probability + dataset.classes) - probability);
 }
 

@@ -349,9 +349,9 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   summary.score = {train.score, val.score, test.score};
   summary.loss = {train.loss, val.loss, test.loss};
   if (!dataset.distance.empty())
-    summary.by_distance = accuracy_by_distance(
-        scores_of(trainer.model(), split.test), trainer.labels().index_select(0, split.test), split.test,
-        dataset.distance);
+    summary.by_distance =
+        accuracy_by_distance(scores_of(trainer.model(), split.test),
+                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
   summary.seconds_total = progress.seconds + trainer.model().preprocess_seconds();
   summary.seconds_per_epoch = median(progress.epoch_seconds);
   summary.seconds_per_train_step = median(progress.step_seconds);
@@ -361,8 +361,9 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   if (folder) {
     write_checkpoint(folder->checkpoint_path(),
                      {config, dataset.feature_count(), dataset.classes, progress.best});
-    folder->write_predictions(dataset, dataset.splits[summary.split],
-                              scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
+    folder->write_predictions(
+        dataset, dataset.splits[summary.split],
+        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
     folder->write_summary(summary);
     std::remove(folder->resume_path().c_str());
   }
