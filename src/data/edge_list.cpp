@@ -19,16 +19,16 @@ std::string_view without_comment(std::string_view line) {
   return line.substr(0, end);
 }
 
-// Names of columns: words that begin with a letter or _, perhaps after a quote, as no node id does.
+// Names of two or more columns: words that begin with a letter or _, perhaps after a quote, as no node id does.
 bool names_columns(std::string_view line) {
-  while (true) {
+  for (int columns = 1;; ++columns) {
     std::string_view word = take_word(&line, ',');
     if (!word.empty() && word.front() == '"') word.remove_prefix(1);
     if (word.empty()) return false;
     const char c = word.front();
     if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')) return false;
     skip_blanks(&line);
-    if (line.empty()) return true;
+    if (line.empty()) return columns > 1;
     if (line.front() == ',') line.remove_prefix(1);
   }
 }
