@@ -228,8 +228,7 @@ double CsvReader::number(size_t column) const {
   return value;
 }
 
-int64_t CsvReader::whole_number(size_t column) const {
-  constexpr const char* remedy = "write a whole number such as 0 or 12";
+int64_t CsvReader::whole_number(size_t column, std::string_view remedy) const {
   const std::string_view word = trimmed(fields_[column]);
   if (word.empty()) refuse_field(column, "the field is empty", remedy);
   int64_t value = 0;

@@ -45,7 +45,7 @@ class CsvReader {
   bool is_empty(size_t column) const;
   /// The finite number that the field spells; blanks around it are fine.
   double number(size_t column) const;
-  int64_t whole_number(size_t column) const;
+  int64_t whole_number(size_t column, std::string_view remedy = "write a whole number such as 0 or 12") const;
 
   int64_t line() const { return line_; }
   /// "file, line N" of the current row.

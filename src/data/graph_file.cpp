@@ -23,7 +23,7 @@ std::string format_of(std::string_view content) {
     return content.substr(0, prefix.size()) == prefix;
   };
   if (starts_with("PK\x03\x04") || starts_with("PK\x05\x06")) return "npz";
-  if (starts_with("\x93NUMPY")) return "npy";
+  if (is_npy(content)) return "npy";
   content = without_byte_order_mark(content);
   return starts_with("%%MatrixMarket") ? "mtx" : "edges";
 }
@@ -47,10 +47,7 @@ ArcList read_graph(const std::string& path, const std::string& format) {
   const std::string content = read_whole_file(path);
   const std::string actual = format.empty() ? format_of(content) : format;
   if (actual == "npz") return read_npz_edges(path);
-  if (actual == "npy") {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(content.data());
-    return arcs_of_edges(parse_npy(bytes, content.size(), path));
-  }
+  if (actual == "npy") return arcs_of_edges(parse_npy(content, path));
   return actual == "mtx" ? parse_matrix_market(content, path) : parse_edge_list(content, path);
 }
 

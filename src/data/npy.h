@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -72,6 +73,10 @@ Array read_npy(const std::string& path);
 
 /// The same from memory; `origin` names the bytes in messages.
 Array parse_npy(const unsigned char* data, size_t size, const std::string& origin);
+Array parse_npy(std::string_view bytes, const std::string& origin);
+
+/// Whether the first bytes are those of a .npy file.
+bool is_npy(std::string_view bytes);
 
 /// Writes C-ordered, little-endian elements as .npy version 1.0 into a file that the caller commits: several
 /// outputs can so appear together or not at all.

@@ -57,7 +57,7 @@ TEST(EdgeList, TheFirstLineMayNameTheColumns) {
   EXPECT_CONTAINS(refusal("source,target\na,b\n"), "'a' is not a whole number (G.txt, line 2)");
   EXPECT_CONTAINS(refusal("source,1\n0,1\n"), "'source' is not a whole number (G.txt, line 1)");
   EXPECT_CONTAINS(refusal("source,target,weight\n0,1,2\n"),
-                  "more than two columns: 'weight' (G.txt, line 1)");
+                  "more than two columns: ',weight' (G.txt, line 1)");
 }
 
 TEST(EdgeList, NamesTheLineWithMoreColumns) {
