@@ -15,24 +15,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <numeric>
 
 #include "data/atomic_file.h"
+#include "data/folder_files.h"
 #include "data/node_link.h"
 #include "data/text_lines.h"
+#include "data/whole_value.h"
 
 namespace eignn {
 namespace {
 
 constexpr const char* parts[] = {"train", "valid", "test"};
-
-bool exists(const std::string& path) {
-  std::error_code unreadable;
-  return std::filesystem::exists(path, unreadable);
-}
 
 bool is_float(ElementType type) {
   return type == ElementType::float32 || type == ElementType::float64;
@@ -41,14 +37,14 @@ bool is_float(ElementType type) {
 // The elements, stored in any type, as whole numbers.
 std::vector<int64_t> whole_numbers(const Array& array) {
   if (!is_float(array.type)) return array.as<int64_t>();
-  constexpr double exact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
   const std::vector<double> values = array.as<double>();
   std::vector<int64_t> out(values.size());
   for (size_t k = 0; k < values.size(); ++k) {
-    if (!(std::abs(values[k]) <= exact) || values[k] != std::floor(values[k]))
+    const auto whole = whole_value(values[k]);
+    if (!whole)
       refuse(fmt::format("element {} is {}, not a whole number", k, values[k]), array.origin,
              "save whole numbers");
-    out[k] = static_cast<int64_t>(values[k]);
+    out[k] = *whole;
   }
   return out;
 }
@@ -131,8 +127,9 @@ Array stacked(const std::vector<Array>& blocks, int64_t rows, const std::string&
 }  // namespace
 
 bool is_ppi(const std::string& folder) {
-  return std::any_of(std::begin(parts), std::end(parts),
-                     [&](const char* part) { return exists(fmt::format("{}/{}_graph.json", folder, part)); });
+  return std::any_of(std::begin(parts), std::end(parts), [&](const char* part) {
+    return file_exists(fmt::format("{}/{}_graph.json", folder, part));
+  });
 }
 
 FileDataset read_ppi(const std::string& folder) {
@@ -161,7 +158,7 @@ FileDataset read_ppi(const std::string& folder) {
     check_columns(labels, set.classes);
     append_bits(labels, &set.label_sets);
     append_graphs(read_rows(prefix, "_graph_id.npy", 1, n), &graphs, &set.graph_of);
-    if (exists(prefix + "_labels_known.npy")) {
+    if (file_exists(prefix + "_labels_known.npy")) {
       some_unknown = true;
       append_bits(read_rows(prefix, "_labels_known.npy", 1, n), &set.known);
     } else {
