@@ -30,13 +30,12 @@
 #include "data/atomic_file.h"
 #include "data/dense_features.h"
 #include "data/graph_file.h"
+#include "data/mask_splits.h"
 #include "data/named_arrays.h"
 #include "data/text_lines.h"
 
 namespace eignn {
 namespace {
-
-constexpr const char* mask_names[] = {"train_masks", "val_masks", "test_masks"};
 
 [[noreturn]] void refuse_shape(const Array& array, const char* expected) {
   refuse(fmt::format("the shape ({}), not {}", fmt::join(array.shape, ", "), expected), array.origin,
@@ -80,35 +79,6 @@ std::vector<int64_t> renumbered(std::vector<int64_t> ids) {
   return ids;
 }
 
-// (k, n) masks as k rows.
-std::vector<std::vector<uint8_t>> read_masks(const NamedArrays& arrays, const std::string& name,
-                                             int64_t nodes) {
-  const Array masks = arrays.read(name);
-  const auto& shape = masks.shape;
-  if (shape.empty() || shape.size() > 2 || shape.back() != nodes)
-    refuse_shape(masks, fmt::format("(k, {})", nodes).c_str());
-  const std::vector<uint8_t> flags = masks.nonzero();
-  std::vector<std::vector<uint8_t>> rows;
-  for (auto row = flags.begin(); row != flags.end(); row += nodes) rows.emplace_back(row, row + nodes);
-  return rows;
-}
-
-void read_splits(const NamedArrays& arrays, FileDataset* set) {
-  if (std::none_of(std::begin(mask_names), std::end(mask_names),
-                   [&](const char* name) { return arrays.has(name); }))
-    return;
-  const auto train = read_masks(arrays, mask_names[0], set->nodes());
-  const auto val = read_masks(arrays, mask_names[1], set->nodes());
-  const auto test = read_masks(arrays, mask_names[2], set->nodes());
-  if (train.size() != val.size() || train.size() != test.size())
-    refuse(
-        fmt::format("{} train masks, {} val masks and {} test masks", train.size(), val.size(), test.size()),
-        arrays.path(), "give as many of each");
-  for (size_t k = 0; k < train.size(); ++k)
-    set->splits.push_back(split_of_masks(train[k], val[k], test[k], set->nodes(),
-                                         fmt::format("{}, split {}", arrays.path(), k)));
-}
-
 FileDataset from_arrays(const NamedArrays& arrays) {
   FileDataset set;
   set.name = name_of_path(arrays.path());
@@ -124,7 +94,7 @@ FileDataset from_arrays(const NamedArrays& arrays) {
   read_labels(arrays, &set);
   const auto graph_id = read_one_per_node(arrays, "graph_id", set.nodes());
   if (graph_id) set.graph_of = renumbered(graph_id->as<int64_t>());
-  read_splits(arrays, &set);
+  set.splits = read_mask_splits(arrays, set.nodes());
   check(set);
   return set;
 }
@@ -183,9 +153,9 @@ void each_array(const FileDataset& set, Add add) {
   if (!set.known.empty()) add("labels_known", bytes_array(ElementType::boolean, set.known, {n}));
   if (!set.graph_of.empty()) add("graph_id", whole_numbers(set.graph_of, {n}));
   if (set.splits.empty()) return;
-  add(mask_names[0], masks_of(set, &NodeSplit::train));
-  add(mask_names[1], masks_of(set, &NodeSplit::val));
-  add(mask_names[2], masks_of(set, &NodeSplit::test));
+  add("train_masks", masks_of(set, &NodeSplit::train));
+  add("val_masks", masks_of(set, &NodeSplit::val));
+  add("test_masks", masks_of(set, &NodeSplit::test));
 }
 
 }  // namespace

@@ -135,24 +135,4 @@ NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<ui
   return split;
 }
 
-std::string own_name(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code unreadable;
-  if (!fs::is_directory(path, unreadable)) return fs::path(path).stem().string();
-  return (fs::absolute(path) / "").lexically_normal().parent_path().filename().string();  // "." has a name
-                                                                                          // too
-}
-
-int64_t count_classes(const std::vector<int64_t>& labels, const std::string& origin) {
-  const auto n = static_cast<int64_t>(labels.size());
-  int64_t largest = -1;
-  for (int64_t v = 0; v < n; ++v) {
-    if (labels[v] < -1 || labels[v] >= n)
-      refuse(fmt::format("node {} of {} has the label {}", v, n, labels[v]), origin,
-             "number the classes 0, 1, 2, ..., and write -1 where it is not known");
-    largest = std::max(largest, labels[v]);
-  }
-  return largest + 1;
-}
-
 }  // namespace eignn

@@ -53,11 +53,4 @@ std::string name_of_path(const std::string& path);
 NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,
                          const std::vector<uint8_t>& test, int64_t nodes, const std::string& origin);
 
-/// The name of the data set at a path: a folder's own, a file's without its extension.
-std::string own_name(const std::string& path);
-
-/// The number of classes of labels (n,): one more than the largest. A label below -1, and one that is not
-/// below n, are refused: a class number that large is no class, and memory would follow it.
-int64_t count_classes(const std::vector<int64_t>& labels, const std::string& origin);
-
 }  // namespace eignn

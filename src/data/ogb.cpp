@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "data/csv.h"
+#include "data/folder_files.h"
 #include "data/gzip_file.h"
 #include "data/text_lines.h"
 
@@ -33,8 +34,7 @@ namespace fs = std::filesystem;
 std::optional<std::string> find_table(const std::string& folder, const std::string& name) {
   for (const char* extension : {".csv", ".csv.gz"}) {
     const std::string path = (fs::path(folder) / (name + extension)).string();
-    std::error_code unreadable;
-    if (fs::exists(path, unreadable)) return path;
+    if (file_exists(path)) return path;
   }
   return std::nullopt;
 }
@@ -150,7 +150,7 @@ void read_labels(const std::string& path, FileDataset* set) {
       set->label_sets.push_back(static_cast<uint8_t>(value));
     }
   });
-  if (set->classes == 0) set->classes = count_classes(set->labels, path);
+  if (set->classes == 0) set->classes = count_classes(set->labels);
 }
 
 std::vector<int64_t> read_part(const std::string& path, int64_t nodes) {
@@ -170,18 +170,16 @@ std::string only_scheme(const std::string& folder) {
   const std::string splits = (fs::path(folder) / "split").string();
   std::vector<std::string> schemes;
   std::error_code unreadable;
-  for (fs::directory_iterator entry(splits, unreadable), end; !unreadable && entry != end;
-       entry.increment(unreadable))
-    if (entry->is_directory(unreadable)) schemes.push_back(entry->path().string());
+  if (fs::is_directory(splits, unreadable))
+    for (const std::string& name : names_in_folder(splits))
+      if (fs::is_directory(fs::path(splits) / name, unreadable)) schemes.push_back(name);
   if (schemes.empty())
     refuse("no folder with a split", splits, "unpack the whole archive of the Open Graph Benchmark");
-  std::sort(schemes.begin(), schemes.end());
   if (schemes.size() > 1)
-    refuse(fmt::format("{} splits, {} and {} among them", schemes.size(),
-                       quote(fs::path(schemes[0]).filename().string()),
-                       quote(fs::path(schemes[1]).filename().string())),
-           splits, "keep the folder of one of them");
-  return schemes[0];
+    refuse(
+        fmt::format("{} splits, {} and {} among them", schemes.size(), quote(schemes[0]), quote(schemes[1])),
+        splits, "keep the folder of one of them");
+  return (fs::path(splits) / schemes[0]).string();
 }
 
 }  // namespace
@@ -194,7 +192,7 @@ bool is_ogb(const std::string& folder) {
 FileDataset read_ogb(const std::string& folder) {
   const std::string raw = (fs::path(folder) / "raw").string();
   FileDataset set;
-  set.name = own_name(folder);
+  set.name = name_of_path(folder);
   set.format = "Open Graph Benchmark";
   set.path = folder;
 

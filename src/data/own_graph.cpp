@@ -27,7 +27,9 @@
 
 #include "data/atomic_file.h"
 #include "data/csv.h"
+#include "data/folder_files.h"
 #include "data/graph_file.h"
+#include "data/mask_splits.h"
 #include "data/text_lines.h"
 
 namespace eignn {
@@ -41,15 +43,10 @@ const std::vector<std::string> features_names = {"features.npy", "features.csv"}
 const std::vector<std::string> labels_names = {"labels.npy", "labels.csv"};
 const std::vector<std::string> mask_names = {"train_masks.npy", "val_masks.npy", "test_masks.npy"};
 
-bool exists(const std::string& path) {
-  std::error_code unreadable;
-  return fs::exists(path, unreadable);
-}
-
 std::vector<std::string> present(const std::string& folder, const std::vector<std::string>& names) {
   std::vector<std::string> found;
   for (const std::string& name : names)
-    if (exists((fs::path(folder) / name).string())) found.push_back(name);
+    if (file_exists((fs::path(folder) / name).string())) found.push_back(name);
   return found;
 }
 
@@ -161,7 +158,7 @@ void take_label_array(const Array& array, FileDataset* set) {
   std::vector<int64_t> values = array.as<int64_t>();
   if (shape.size() == 1 || shape[1] == 1) {
     set->labels = std::move(values);
-    set->classes = count_classes(set->labels, array.origin);
+    set->classes = count_classes(set->labels);
     return;
   }
   set->classes = shape[1];
@@ -205,30 +202,6 @@ void check_label_memory(int64_t nodes, size_t columns, size_t text_size, const s
            "give each node a row");
 }
 
-// (n,) or (k, n) masks: k splits.
-std::vector<NodeSplit> read_mask_files(const std::string& folder, int64_t nodes) {
-  std::vector<std::vector<std::vector<uint8_t>>> masks;  // train, val, test; split; node
-  for (const std::string& name : mask_names) {
-    const Array array = read_npy((fs::path(folder) / name).string());
-    const auto& shape = array.shape;
-    if (shape.empty() || shape.size() > 2 || shape.back() != nodes)
-      refuse(fmt::format("masks of the shape ({}), but there are {} nodes", fmt::join(shape, ", "), nodes),
-             array.origin, "save them as (nodes,), or as (splits, nodes)");
-    const std::vector<uint8_t> all = array.as<uint8_t>();
-    masks.emplace_back();
-    for (auto from = all.begin(); from != all.end(); from += nodes)
-      masks.back().emplace_back(from, from + nodes);
-    if (masks.back().size() != masks.front().size())
-      refuse(fmt::format("{} masks, but {} has {}", masks.back().size(), mask_names.front(),
-                         masks.front().size()),
-             array.origin, "save as many of each");
-  }
-  std::vector<NodeSplit> splits;
-  for (size_t k = 0; k < masks[0].size(); ++k)
-    splits.push_back(split_of_masks(masks[0][k], masks[1][k], masks[2][k], nodes, folder));
-  return splits;
-}
-
 FileDataset read_files(const OwnGraphFiles& files, const std::string& path) {
   FileDataset set;
   set.format = "own graph";
@@ -242,7 +215,7 @@ FileDataset read_files(const OwnGraphFiles& files, const std::string& path) {
   read_labels(files.labels, &set);
   std::error_code unreadable;
   if (fs::is_directory(files.splits, unreadable)) {
-    set.splits = read_mask_files(files.splits, nodes);
+    set.splits = read_mask_splits(NamedArrays(files.splits), nodes);
   } else if (!files.splits.empty()) {
     set.splits = parse_splits_csv(read_whole_file(files.splits), files.splits, nodes);
   }
@@ -295,8 +268,8 @@ void parse_labels_csv(std::string_view text, const std::string& origin, FileData
       if (rows.is_empty(columns[0])) continue;
       const int64_t label = rows.whole_number(
           columns[0], "number the classes 0, 1, 2, ..., and leave it empty where it is not known");
-      if (label < -1 || label >= n)
-        rows.refuse_field(columns[0], fmt::format("the label {} among {} nodes", label, n),
+      if (label < -1)
+        rows.refuse_field(columns[0], fmt::format("the label {}", label),
                           "number the classes 0, 1, 2, ..., and write -1 where it is not known");
       set->labels[v] = label;
       continue;
@@ -313,7 +286,7 @@ void parse_labels_csv(std::string_view text, const std::string& origin, FileData
     }
   }
   nodes.finish();
-  if (!several) set->classes = count_classes(set->labels, origin);
+  if (!several) set->classes = count_classes(set->labels);
 }
 
 std::vector<NodeSplit> parse_splits_csv(std::string_view text, const std::string& origin, int64_t nodes) {
@@ -360,14 +333,14 @@ FileDataset read_own_graph(const std::string& folder) {
   if (has_table) files.splits = (fs::path(folder) / "splits.csv").string();
   if (!masks.empty()) files.splits = folder;
   FileDataset set = read_files(files, folder);
-  set.name = own_name(folder);
+  set.name = name_of_path(folder);
   check(set);
   return set;
 }
 
 FileDataset read_own_graph(const OwnGraphFiles& files) {
   FileDataset set = read_files(files, files.graph);
-  set.name = own_name(files.graph);
+  set.name = name_of_path(files.graph);
   check(set);
   return set;
 }

@@ -171,8 +171,7 @@ TEST_F(Ogb, NamesTheLineThatCannotBeUsed) {
                   "'1.5' is not a whole number (" + label);
   EXPECT_CONTAINS(refusal_with("raw/node-label.csv", "0\n-3\n0\n0\n"),
                   "the label -3 (" + label + ", line 2)");
-  EXPECT_CONTAINS(refusal_with("raw/node-label.csv", "0\n99999999\n0\n0\n"),
-                  "has the label 99999999 (" + label);
+  EXPECT_CONTAINS(refusal_with("raw/node-label.csv", "0\n99999999\n0\n0\n"), "a label of 99999999 (");
   EXPECT_CONTAINS(refusal_with("split/time/test.csv", "7\n"),
                   "node 7 is not one of the 4 (" + folder_.path("split/time/test.csv") + ", line 1)");
   EXPECT_CONTAINS(refusal_with("split/time/test.csv", "3\n"), "node 3 is in train and in test");
