@@ -1,9 +1,8 @@
 // The public safetensors format:
 //
 //   bytes 0-7   length of the header, little endian
-//   header      JSON, starting with { and padded with blanks, here so that the data starts at a multiple of
-//   64
-//               and a mapped file is aligned:
+//   header      JSON, starting with { and padded with blanks to a multiple of 8, or of more where the data
+//               shall be aligned:
 //               {"__metadata__": {"key": "text"},
 //                "F": {"dtype": "F64", "shape": [2, 2], "data_offsets": [0, 32]}}
 //   data        the tensors, C order, little endian; offsets count from here
@@ -34,7 +33,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr size_t length_bytes = 8;
-constexpr size_t alignment = 64;
 constexpr size_t longest_header = 100'000'000;  // the public reader's limit
 constexpr const char* metadata_key = "__metadata__";
 
@@ -211,7 +209,8 @@ std::vector<const NamedTensor*> in_file_order(const SafeTensorsView& content) {
 }
 
 std::string header_for(const std::vector<const NamedTensor*>& order,
-                       const std::map<std::string, std::string>& metadata, const std::string& path) {
+                       const std::map<std::string, std::string>& metadata, size_t alignment,
+                       const std::string& path) {
   ordered_json header = ordered_json::object();
   if (!metadata.empty()) header[metadata_key] = metadata;
   size_t offset = 0;
@@ -278,9 +277,9 @@ void write_safetensors(const std::string& path, const SafeTensors& content) {
   write_safetensors(path, view);
 }
 
-void write_safetensors(const std::string& path, const SafeTensorsView& content) {
+void write_safetensors(const std::string& path, const SafeTensorsView& content, size_t alignment) {
   const std::vector<const NamedTensor*> order = in_file_order(content);
-  const std::string header = header_for(order, content.metadata, path);
+  const std::string header = header_for(order, content.metadata, alignment, path);
   const uint64_t length = header.size();
   AtomicFile file(path);
   file.write(&length, length_bytes);

@@ -45,8 +45,8 @@ SafeTensors parse_safetensors(std::string_view file, const std::string& origin);
 SafeTensorsView view_safetensors(std::string_view file, const std::string& origin);
 
 /// Writes a file that every safetensors reader takes, atomically. Names and metadata must be UTF-8. The data
-/// starts at a multiple of 64 bytes.
+/// starts at a multiple of `alignment` bytes; 8 is what the public writer does.
 void write_safetensors(const std::string& path, const SafeTensors& content);
-void write_safetensors(const std::string& path, const SafeTensorsView& content);
+void write_safetensors(const std::string& path, const SafeTensorsView& content, size_t alignment = 8);
 
 }  // namespace eignn

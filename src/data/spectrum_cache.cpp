@@ -123,7 +123,7 @@ void SpectrumCache::save(const std::string& key, const std::vector<EigenBlock>& 
     }
     content.metadata["format"] = format;
     content.metadata["matrix"] = key;
-    write_safetensors(path_of(key), content);
+    write_safetensors(path_of(key), content, /*alignment=*/64);
   } catch (const std::exception& error) {
     warn(fmt::format("the spectrum could not be cached: {}", error.what()));
   }

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "eignn/error.h"
 
 // Fortran passes everything by address, and the lengths of texts at the end.
@@ -23,9 +26,9 @@ namespace {
 // 1 + 6n + 2n² numbers of work space are counted in 32 bits.
 constexpr int64_t largest_n = 32'766;
 
-// Returns LAPACK's info: 0 when all went well. Row i of A becomes the i-th eigenvector.
+// Row i of A becomes the i-th eigenvector. Returns false when LAPACK failed, or let a NaN pass.
 template <class T, class Driver>
-int decompose_in_place(Driver driver, torch::Tensor& A, torch::Tensor& values) {
+bool decompose_in_place(Driver driver, torch::Tensor& A, torch::Tensor& values) {
   const int n = static_cast<int>(A.size(0)), stride = std::max(n, 1);
   const int work_size = 1 + 6 * n + 2 * n * n, integer_work_size = 3 + 5 * n;
   auto work = torch::empty({work_size}, A.options());
@@ -33,7 +36,8 @@ int decompose_in_place(Driver driver, torch::Tensor& A, torch::Tensor& values) {
   int info = 0;
   driver("V", "L", &n, A.data_ptr<T>(), &stride, values.data_ptr<T>(), work.data_ptr<T>(), &work_size,
          integer_work.data_ptr<int>(), &integer_work_size, &info, 1, 1);
-  return info;
+  const T* value = values.data_ptr<T>();
+  return info == 0 && std::all_of(value, value + n, [](T v) { return std::isfinite(v); });
 }
 
 [[noreturn]] void refuse_failure(const torch::Tensor& A) {
@@ -67,9 +71,9 @@ std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) 
   auto rows = A.detach().clone(torch::MemoryFormat::Contiguous);
   auto values = torch::empty({A.size(0)}, A.options());
   const bool single = A.scalar_type() == torch::kFloat32;
-  const int info = single ? decompose_in_place<float>(ssyevd_, rows, values)
-                          : decompose_in_place<double>(dsyevd_, rows, values);
-  if (info != 0) refuse_failure(A);
+  const bool done = single ? decompose_in_place<float>(ssyevd_, rows, values)
+                           : decompose_in_place<double>(dsyevd_, rows, values);
+  if (!done) refuse_failure(A);
   return {values, rows.t()};
 }
 
