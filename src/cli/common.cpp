@@ -35,7 +35,8 @@ struct AddOption {
 };
 
 // What follows "key :" in a file of such lines.
-std::string value_in(const std::filesystem::path& file, const std::string& key, const std::string& otherwise) {
+std::string value_in(const std::filesystem::path& file, const std::string& key,
+                     const std::string& otherwise) {
   std::ifstream lines(file);
   std::string line;
   while (std::getline(lines, line)) {

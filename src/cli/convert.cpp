@@ -18,12 +18,15 @@ struct Flags {
 };
 
 FileDataset read(const Flags& flags) {
-  const bool by_files = !flags.files.graph.empty() || !flags.files.features.empty() || !flags.files.labels.empty();
+  const bool by_files =
+      !flags.files.graph.empty() || !flags.files.features.empty() || !flags.files.labels.empty();
   if (by_files == !flags.dataset.empty())
     throw UsageError(
-        "give either --dataset, or --graph, --features and --labels (eignn convert); see eignn convert --help");
+        "give either --dataset, or --graph, --features and --labels (eignn convert); see eignn convert "
+        "--help");
   if (!by_files)
-    return read_dataset_file(named_set(flags.dataset) ? require_named_set(flags.dataset, "--dataset") : flags.dataset);
+    return read_dataset_file(named_set(flags.dataset) ? require_named_set(flags.dataset, "--dataset")
+                                                      : flags.dataset);
   for (const auto& [flag, path] : {std::pair<const char*, std::string>{"--graph", flags.files.graph},
                                    {"--features", flags.files.features},
                                    {"--labels", flags.files.labels}})

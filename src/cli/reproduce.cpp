@@ -37,7 +37,8 @@ void work(const CLI::App& command, const Flags& flags) {
     throw UsageError("no experiment is named (eignn reproduce); give heterophilic or ppi");
   const Experiment& wanted = experiment(flags.name);
   check_models(flags.models);
-  if (flags.seeds < 1) throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
+  if (flags.seeds < 1)
+    throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
   if (flags.jobs < 1 || flags.jobs > 1024)
     throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", flags.jobs));
   ReproduceOptions options;
@@ -52,9 +53,9 @@ void work(const CLI::App& command, const Flags& flags) {
     options.machine[name] = texts.at(name);
     said += fmt::format(" --{} {}", name, texts.at(name));
   }
-  const std::string self =
-      fmt::format("eignn reproduce {} --models {}{}{}{}", flags.name, flags.models, flags.quick ? " --quick" : "",
-                  flags.seeds == 1 ? "" : fmt::format(" --seeds {}", flags.seeds), said);
+  const std::string self = fmt::format("eignn reproduce {} --models {}{}{}{}", flags.name, flags.models,
+                                       flags.quick ? " --quick" : "",
+                                       flags.seeds == 1 ? "" : fmt::format(" --seeds {}", flags.seeds), said);
   JobOptions jobs;
   jobs.parallel = flags.jobs;
   jobs.quiet = flags.json;

@@ -60,10 +60,12 @@ void print_runs(const std::vector<Json>& runs, bool json) {
     rows.push_back({run["split"].dump(), run["best_epoch"].dump(), percent(run["val_" + metric]),
                     percent(run["test_" + metric])});
   const std::string key = "test_" + metric;
-  fmt::print("{}\ntest {} {:.2f} ± {:.2f} % (standard deviation over {} splits; 95 % interval of the mean ± {:.2f})\n",
-             format_table({"split", "best epoch", "validation", "test"}, rows), metric,
-             100 * together[key + "_mean"].get<double>(), 100 * together[key + "_std"].get<double>(), runs.size(),
-             100 * together[key + "_ci95"].get<double>());
+  fmt::print(
+      "{}\ntest {} {:.2f} ± {:.2f} % (standard deviation over {} splits; 95 % interval of the mean ± "
+      "{:.2f})\n",
+      format_table({"split", "best epoch", "validation", "test"}, rows), metric,
+      100 * together[key + "_mean"].get<double>(), 100 * together[key + "_std"].get<double>(), runs.size(),
+      100 * together[key + "_ci95"].get<double>());
 }
 
 JobRunner runner_of(const Flags& flags, const std::string& resume_words, bool keep_models) {
@@ -98,9 +100,8 @@ void search(const Flags& flags, const std::set<std::string>& given) {
     if (!flags.json)
       note(fmt::format("run {} of {}: validation {}", done, all, percent(run["val_" + metric_of(run)])));
   };
-  const SearchResult result =
-      run_search(plan, static_cast<int64_t>(splits.size()), flags.out, flags.jobs,
-                 runner_of(flags, "the same command", /*keep_models=*/false), report);
+  const SearchResult result = run_search(plan, static_cast<int64_t>(splits.size()), flags.out, flags.jobs,
+                                         runner_of(flags, "the same command", /*keep_models=*/false), report);
   if (!flags.out.empty()) {
     write_file_atomically(flags.out + "/trials.json", result.trials.dump(1) + "\n");
     write_file_atomically(flags.out + "/best.toml", to_toml(result.best));

@@ -28,16 +28,26 @@ const std::vector<Experiment>& experiments() {
       {"heterophilic",
        "Heterophilic graphs",
        "accuracy",
-       {{"Cornell", "cornell", {}, PaperFigure{85.13, 5.57}, "Texas's features and labels on Cornell's graph"},
-        {"Cornell, corrected", "cornell-true", {}, {}, "with Cornell's own features; no published EIGNN figure"},
+       {{"Cornell",
+         "cornell",
+         {},
+         PaperFigure{85.13, 5.57},
+         "Texas's features and labels on Cornell's graph"},
+        {"Cornell, corrected",
+         "cornell-true",
+         {},
+         {},
+         "with Cornell's own features; no published EIGNN figure"},
         {"Texas", "texas", {}, PaperFigure{84.60, 5.41}, ""},
         {"Wisconsin", "wisconsin", {}, PaperFigure{86.86, 5.54}, ""},
         {"Chameleon", "chameleon", {}, PaperFigure{62.92, 1.59}, "variant chosen by validation; " + directed},
         {"Chameleon, plain symmetric", "chameleon", plain, PaperFigure{62.92, 1.59}, directed},
         {"Squirrel", "squirrel", {}, PaperFigure{46.37, 1.39}, "variant chosen by validation; " + directed},
         {"Squirrel, plain symmetric", "squirrel", plain, PaperFigure{46.37, 1.39}, directed}},
-       "Ten Geom-GCN splits (48/32/20 %), one seed; the weights that validation chose, tested once. Settings: "
-       "recipes/NAME.toml. ± is the standard deviation over the splits. p: Welch's t-test between our ten runs "
+       "Ten Geom-GCN splits (48/32/20 %), one seed; the weights that validation chose, tested once. "
+       "Settings: "
+       "recipes/NAME.toml. ± is the standard deviation over the splits. p: Welch's t-test between our ten "
+       "runs "
        "and ten with the paper's mean and standard deviation."},
       {"ppi",
        "PPI, inductive, micro-F1",
@@ -89,12 +99,13 @@ ResultJson short_form(const ResultJson& run) {
   return out;
 }
 
-ResultJson row_json(const ExperimentRow& row, const TrainConfig& config, const std::vector<ResultJson>& runs) {
+ResultJson row_json(const ExperimentRow& row, const TrainConfig& config,
+                    const std::vector<ResultJson>& runs) {
   const std::string metric = metric_of(runs.at(0));
   const MeanOfRuns test = mean_of_runs(figures(runs, "test_" + metric)),
                    val = mean_of_runs(figures(runs, "val_" + metric));
-  ResultJson json = {{"label", row.label},      {"dataset", row.dataset}, {"model", config.model},
-                     {"metric", metric},        {"mean", 100 * test.mean}, {"std", 100 * test.std},
+  ResultJson json = {{"label", row.label},      {"dataset", row.dataset},     {"model", config.model},
+                     {"metric", metric},        {"mean", 100 * test.mean},    {"std", 100 * test.std},
                      {"ci95", 100 * test.ci95}, {"val_mean", 100 * val.mean}, {"runs_count", runs.size()}};
   if (row.paper) {
     json["paper"] = {{"mean", row.paper->mean}};
@@ -135,13 +146,15 @@ const Experiment& experiment(const std::string& name) {
   throw UsageError(unknown_name("experiment", "eignn reproduce", name, experiment_names()));
 }
 
-ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,
-                     const std::function<void(const std::string&, size_t, size_t, const ResultJson&)>& on_done) {
+ResultJson reproduce(
+    const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,
+    const std::function<void(const std::string&, size_t, size_t, const ResultJson&)>& on_done) {
   ResultJson table = {{"experiment", experiment.name}, {"quick", options.quick}, {"seeds", options.seeds}};
   table["rows"] = ResultJson::array();
   for (const ExperimentRow& row : experiment.rows) {
     TrainConfig config = config_of(row, options);
-    const std::string folder = fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(row.label));
+    const std::string folder =
+        fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(row.label));
     claim_folder(folder, "config.toml", to_toml(config));
     std::vector<int64_t> splits(load_dataset(config).splits.size());
     std::iota(splits.begin(), splits.end(), 0);
@@ -164,33 +177,39 @@ ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& optio
 std::string to_markdown(const Experiment& experiment, const ResultJson& table) {
   std::string out = fmt::format("# {}\n\n{}\n\n", experiment.title, experiment.text);
   if (table.at("quick").get<bool>()) out += "**A quick run: fewer splits or epochs than the paper's.**\n\n";
-  out += "| data set | model | ours | paper | difference | p | validation | runs |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+  out +=
+      "| data set | model | ours | paper | difference | p | validation | runs |\n| --- | --- | --- | --- | "
+      "--- | --- | --- | --- |\n";
   std::string remarks;
   for (const ResultJson& row : table.at("rows")) {
     const bool compared = row.contains("paper");
     out += fmt::format("| {} | {} | {} | {} | {} | {} | {:.2f} | {} |\n", row["label"].get<std::string>(),
-                       row["model"].get<std::string>(), plus_minus(row), compared ? plus_minus(row["paper"]) : "-",
+                       row["model"].get<std::string>(), plus_minus(row),
+                       compared ? plus_minus(row["paper"]) : "-",
                        compared ? fmt::format("{:+.2f}", row["difference"].get<double>()) : "-",
                        row.contains("p") ? fmt::format("{:.3f}", row["p"].get<double>()) : "-",
                        row["val_mean"].get<double>(), row["runs_count"].get<int64_t>());
     if (row.contains("remark"))
-      remarks += fmt::format("- {}: {}.\n", row["label"].get<std::string>(), row["remark"].get<std::string>());
+      remarks +=
+          fmt::format("- {}: {}.\n", row["label"].get<std::string>(), row["remark"].get<std::string>());
   }
   if (!remarks.empty()) out += "\n" + remarks;
   out += "\nTest figures of each run, in percent:\n\n";
   for (const ResultJson& row : table.at("rows")) {
     std::vector<std::string> figures;
     for (const ResultJson& run : row["runs"])
-      figures.push_back(fmt::format("{:.2f}", 100 * run["test_" + row["metric"].get<std::string>()].get<double>()));
+      figures.push_back(
+          fmt::format("{:.2f}", 100 * run["test_" + row["metric"].get<std::string>()].get<double>()));
     out += fmt::format("- {}: {}\n", row["label"].get<std::string>(), fmt::join(figures, ", "));
   }
   std::set<std::string> commits;
   for (const ResultJson& row : table.at("rows"))
     for (const ResultJson& run : row["runs"]) commits.insert(run["commit"].get<std::string>());
   const ResultJson& made = table.at("provenance");
-  out += fmt::format("\nMade by `{}` on {}, device {}; the runs are of commit {}. All settings and runs: {}.json.\n",
-                     made["command"].get<std::string>(), made["machine"].get<std::string>(),
-                     made["device"].get<std::string>(), fmt::join(commits, ", "), experiment.name);
+  out += fmt::format(
+      "\nMade by `{}` on {}, device {}; the runs are of commit {}. All settings and runs: {}.json.\n",
+      made["command"].get<std::string>(), made["machine"].get<std::string>(),
+      made["device"].get<std::string>(), fmt::join(commits, ", "), experiment.name);
   return out;
 }
 

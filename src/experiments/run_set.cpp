@@ -75,8 +75,9 @@ void claim_folder(const std::string& folder, const std::string& name, const std:
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed || !std::filesystem::is_directory(folder))
-    throw InputError(fmt::format("the folder cannot be made: {} ({}); give --out a folder that can be written",
-                                 failed ? failed.message() : "it is a file", folder));
+    throw InputError(
+        fmt::format("the folder cannot be made: {} ({}); give --out a folder that can be written",
+                    failed ? failed.message() : "it is a file", folder));
   if (std::filesystem::exists(folder + "/model.safetensors"))
     throw InputError(fmt::format("the folder holds a single run already ({}); give another --out", folder));
   if (!std::filesystem::exists(path)) return write_file_atomically(path, text);

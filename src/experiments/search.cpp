@@ -31,7 +31,8 @@ int64_t whole(const std::string& text, const std::string& name, const std::strin
   const char* last = text.data() + text.size();
   const auto result = std::from_chars(text.data(), last, value);
   if (result.ec != std::errc() || result.ptr != last || value < 0)
-    throw InputError(fmt::format("{} is no whole number, 0 or more ({}, {}); check it", quote(text), origin, name));
+    throw InputError(
+        fmt::format("{} is no whole number, 0 or more ({}, {}); check it", quote(text), origin, name));
   return value;
 }
 
@@ -51,10 +52,12 @@ struct Standing {
 };
 
 // Best first; a tie goes to the point that stands first in the grid.
-std::vector<Standing> ranking(const std::vector<size_t>& points, const std::vector<std::vector<ResultJson>>& runs) {
+std::vector<Standing> ranking(const std::vector<size_t>& points,
+                              const std::vector<std::vector<ResultJson>>& runs) {
   std::vector<Standing> out;
   for (const size_t p : points) out.push_back({p, mean_of_runs(validation(runs[p])).mean});
-  std::stable_sort(out.begin(), out.end(), [](const Standing& a, const Standing& b) { return a.val > b.val; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Standing& a, const Standing& b) { return a.val > b.val; });
   return out;
 }
 
@@ -82,8 +85,9 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
       for (const auto& value : item.inputs) {
         wider.push_back(point);
         if (!assign(wider.back(), item.name, value))
-          throw InputError(fmt::format("there is no setting '{}' ({}); see eignn train --help for their names",
-                                       item.fullname(), origin));
+          throw InputError(
+              fmt::format("there is no setting '{}' ({}); see eignn train --help for their names",
+                          item.fullname(), origin));
       }
     plan.points = std::move(wider);
   }
@@ -108,7 +112,8 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
   if (some.empty()) some = every;
   for (const int64_t k : some)
     if (k >= split_count)
-      throw InputError(fmt::format("the data set has {} splits, numbered from 0, and not {} (splits)", split_count, k));
+      throw InputError(
+          fmt::format("the data set has {} splits, numbered from 0, and not {} (splits)", split_count, k));
 
   std::vector<std::vector<ResultJson>> runs(plan.points.size());
   const auto judge = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits) {

@@ -9,13 +9,13 @@
 
 namespace eignn {
 
-/// What to try. The file is TOML: a setting of `eignn train` with a list of values is tried with each of them,
-/// all lists together span the grid; a single value holds for all points. Two names are the search's own:
+/// What to try. The file is TOML: a setting of `eignn train` with a list of values is tried with each of
+/// them, all lists together span the grid; a single value holds for all points. Two names are the search's
+/// own:
 ///
 ///     splits = [0, 1]      # judged by the mean validation figure over these splits; all when not given
-///     finalists = 4        # the best so many are run on all splits, and judged again; 0: the first judgement
-///     gamma = [0.8, 1.0]   # counts
-///     lr = [1e-3, 1e-2]
+///     finalists = 4        # the best so many are run on all splits, and judged again; 0: the first
+///     judgement gamma = [0.8, 1.0]   # counts lr = [1e-3, 1e-2]
 struct SearchPlan {
   std::vector<TrainConfig> points;
   std::vector<std::string> varied;  // the settings that have several values, in the file's order
@@ -24,8 +24,8 @@ struct SearchPlan {
 };
 
 /// `base` is what the points have in common; the settings in `given` (the command line's) win over the file.
-/// Points that mean the same (out-in on a symmetrised graph is sym) are tried once. InputError for a file that
-/// makes no sense.
+/// Points that mean the same (out-in on a symmetrised graph is sym) are tried once. InputError for a file
+/// that makes no sense.
 SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const std::set<std::string>& given,
                         const std::string& origin);
 
