@@ -1,11 +1,13 @@
 #include "data/atomic_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -31,6 +33,8 @@ const char* remedy_for(int error) {
       return "check the path: a part of it is a file, not a folder";
     case EISDIR:
       return "give the name of a file, not of a folder";
+    case EEXIST:
+      return "choose another name, or move the old one away";
     default:
       return "choose another path";
   }
@@ -120,6 +124,44 @@ void write_file_atomically(const std::string& path, const std::string& content) 
   AtomicFile file(path);
   file.write(content.data(), content.size());
   file.commit();
+}
+
+AtomicFolder::AtomicFolder(const std::string& path) : target_(path) {
+  while (target_.size() > 1 && target_.back() == '/') target_.pop_back();
+  struct stat status = {};
+  if (lstat(target_.c_str(), &status) == 0) refuse_file("write", target_, EEXIST);
+  temporary_ = temporary_name(target_);
+  if (mkdir(temporary_.c_str(), 0777) != 0) {
+    const int error = errno;
+    temporary_.clear();
+    refuse_file("write", target_, error);
+  }
+}
+
+AtomicFolder::~AtomicFolder() {
+  if (!temporary_.empty()) remove_folder(temporary_);
+}
+
+std::string AtomicFolder::path(const std::string& file) const {
+  return temporary_ + "/" + file;
+}
+
+void AtomicFolder::commit() {
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) refuse_file("write", target_, errno);
+  temporary_.clear();
+}
+
+// Not std::filesystem's iterator: some libtorch wheels export a broken std::filesystem of their own.
+std::vector<std::string> names_in_folder(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
+  if (!folder) refuse_file("read", path, errno);
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(folder.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 FileHandle open_for_reading(const std::string& path) {

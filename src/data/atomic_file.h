@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace eignn {
 
@@ -54,6 +55,31 @@ class AtomicFile {
 
 /// Writes `content` through an AtomicFile.
 void write_file_atomically(const std::string& path, const std::string& content);
+
+/// A folder of files that appears whole or not at all: `commit` renames a temporary folder beside it to
+/// `path`; without `commit` the destructor removes that folder. A path where something is already is refused.
+///
+///     AtomicFolder folder("texas");
+///     write_npy(folder.path("edges.npy"), {2, 2}, edges);
+///     folder.commit();
+class AtomicFolder {
+ public:
+  explicit AtomicFolder(const std::string& path);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder&) = delete;
+  AtomicFolder& operator=(const AtomicFolder&) = delete;
+
+  /// Where to write a file of the folder before the commit.
+  std::string path(const std::string& file) const;
+  void commit();
+
+ private:
+  std::string target_;
+  std::string temporary_;  // empty after the rename
+};
+
+/// The names of what a folder holds, in the order of their bytes, without . and ..
+std::vector<std::string> names_in_folder(const std::string& path);
 
 /// Opens a file for reading, in binary. Missing, unreadable and a folder are InputErrors of their own.
 FileHandle open_for_reading(const std::string& path);

@@ -32,22 +32,7 @@ bool is_whole(ElementType type) {
 }
 
 ArcList read_npz_edges(const std::string& path) {
-  const Array edges = NpzReader(path).read("edges");
-  if (!is_whole(edges.type)) {
-    refuse(fmt::format("edges have dtype {}, not whole numbers", name(edges.type)), edges.origin,
-           "save them with .astype(np.int64)");
-  }
-  if (edges.shape.size() != 2 || edges.shape[1] != 2) {
-    refuse(fmt::format("edges have the shape ({}), not (E, 2)", fmt::join(edges.shape, ", ")), edges.origin,
-           "save one row (source, target) per arc");
-  }
-  const std::vector<int64_t> ids = edges.as<int64_t>();
-  ArcList arcs;
-  for (size_t i = 0; i < ids.size(); i += 2) {
-    arcs.source.push_back(ids[i]);
-    arcs.target.push_back(ids[i + 1]);
-  }
-  return arcs;
+  return arcs_of_edges(NpzReader(path).read("edges"));
 }
 
 }  // namespace
@@ -62,6 +47,26 @@ ArcList read_graph(const std::string& path, const std::string& format) {
   const std::string actual = format.empty() ? format_of(content) : format;
   if (actual == "npz") return read_npz_edges(path);
   return actual == "mtx" ? parse_matrix_market(content, path) : parse_edge_list(content, path);
+}
+
+ArcList arcs_of_edges(const Array& edges) {
+  if (!is_whole(edges.type)) {
+    refuse(fmt::format("edges have dtype {}, not whole numbers", name(edges.type)), edges.origin,
+           "save them with .astype(np.int64)");
+  }
+  if (edges.shape.size() != 2 || edges.shape[1] != 2) {
+    refuse(fmt::format("edges have the shape ({}), not (E, 2)", fmt::join(edges.shape, ", ")), edges.origin,
+           "save one row (source, target) per arc");
+  }
+  const std::vector<int64_t> ids = edges.as<int64_t>();
+  ArcList arcs;
+  arcs.source.reserve(ids.size() / 2);
+  arcs.target.reserve(ids.size() / 2);
+  for (size_t i = 0; i < ids.size(); i += 2) {
+    arcs.source.push_back(ids[i]);
+    arcs.target.push_back(ids[i + 1]);
+  }
+  return arcs;
 }
 
 void check_node_range(const ArcList& arcs, int64_t n, const std::string& path) {

@@ -4,11 +4,15 @@
 #include <string>
 
 #include "data/arc_list.h"
+#include "data/npy.h"
 
 namespace eignn {
 
 /// Reads a graph. `format` is npz (member `edges`), mtx or edges; empty: decided by the file's first bytes.
 ArcList read_graph(const std::string& path, const std::string& format);
+
+/// The arcs of an integer array (E, 2), one arc (source, target) per row; it states no number of nodes.
+ArcList arcs_of_edges(const Array& edges);
 
 /// Checks that every node id is in [0, n), and that n is what the file states, if it does.
 void check_node_range(const ArcList& arcs, int64_t n, const std::string& path);

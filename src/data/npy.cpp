@@ -339,7 +339,7 @@ std::string header_for(ElementType type, const std::vector<int64_t>& shape) {
   constexpr size_t preamble = 10;
   text.append(63 - (preamble + text.size()) % 64, ' ');  // the data starts at a multiple of 64
   text += '\n';
-  if (text.size() > 0xffff) throw std::invalid_argument("write_npy: too many dimensions");
+  if (text.size() > 0xffff) throw std::invalid_argument("npy: too many dimensions");
   std::string header(magic);
   header += {'\1', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
   return header + text;
@@ -389,6 +389,13 @@ template std::vector<int64_t> Array::as() const;
 template std::vector<uint8_t> Array::as() const;
 template std::vector<uint64_t> Array::as() const;
 
+std::vector<uint8_t> Array::nonzero() const {
+  const std::vector<int64_t> values = as<int64_t>();
+  std::vector<uint8_t> result(values.size());
+  std::transform(values.begin(), values.end(), result.begin(), [](int64_t value) { return value != 0; });
+  return result;
+}
+
 Array parse_npy(const unsigned char* data, size_t size, const std::string& origin) {
   const std::string_view file(reinterpret_cast<const char*>(data), size);
   const std::string_view text = header_text(file, origin);
@@ -423,6 +430,14 @@ Array parse_npy(const unsigned char* data, size_t size, const std::string& origi
 Array read_npy(const std::string& path) {
   const std::string file = read_whole_file(path);
   return parse_npy(reinterpret_cast<const unsigned char*>(file.data()), file.size(), path);
+}
+
+std::string npy_bytes(ElementType type, const std::vector<int64_t>& shape, const void* data) {
+  const std::optional<size_t> size = byte_count(type, shape);
+  if (!size) throw std::invalid_argument("npy_bytes: a shape without a size");
+  std::string bytes = header_for(type, shape);
+  bytes.append(static_cast<const char*>(data), *size);
+  return bytes;
 }
 
 void write_npy(AtomicFile& file, ElementType type, const std::vector<int64_t>& shape, const void* data) {

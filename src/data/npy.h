@@ -65,6 +65,9 @@ struct Array {
   /// never cut to integers, and a number out of T's range is refused; integers become the nearest float.
   template <class T>
   std::vector<T> as() const;
+
+  /// 1 for each element that is not zero, else 0: a mask. Floats are refused.
+  std::vector<uint8_t> nonzero() const;
 };
 
 /// Reads a .npy file.
@@ -72,6 +75,9 @@ Array read_npy(const std::string& path);
 
 /// The same from memory; `origin` names the bytes in messages.
 Array parse_npy(const unsigned char* data, size_t size, const std::string& origin);
+
+/// The bytes of the .npy file, version 1.0, of C-ordered, little-endian elements.
+std::string npy_bytes(ElementType type, const std::vector<int64_t>& shape, const void* data);
 
 /// Writes C-ordered, little-endian elements as .npy version 1.0 into a file that the caller commits: several
 /// outputs can so appear together or not at all.

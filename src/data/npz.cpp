@@ -24,18 +24,34 @@ namespace {
 constexpr std::string_view extension = ".npy";
 constexpr const char* save_again = "the archive is damaged: copy it again, or save it again with numpy.savez";
 
-zip_t* open_archive(const std::string& path) {
-  zip_error_t error;
-  zip_error_init(&error);
-  FileHandle file = open_for_reading(path);
-  zip_source_t* source = zip_source_filep_create(file.get(), 0, -1, &error);
-  if (source != nullptr) static_cast<void>(file.release());  // the source closes it
-  zip_t* archive = source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error);
-  const std::string reason = zip_error_strerror(&error);
-  zip_error_fini(&error);
+struct ZipError {
+  zip_error_t value;
+  ZipError() { zip_error_init(&value); }
+  ~ZipError() { zip_error_fini(&value); }
+  ZipError(const ZipError&) = delete;
+  ZipError& operator=(const ZipError&) = delete;
+};
+
+// Takes over the source, which may be null: then the error says why.
+zip_t* open_source(zip_source_t* source, ZipError* error, const std::string& origin) {
+  zip_t* archive = source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error->value);
   if (archive != nullptr) return archive;
   zip_source_free(source);
-  refuse("not a zip archive, or cut off: " + reason, path, "save it with numpy.savez");
+  refuse(fmt::format("not a zip archive, or cut off: {}", zip_error_strerror(&error->value)), origin,
+         "save it with numpy.savez");
+}
+
+zip_t* open_archive(const std::string& path) {
+  ZipError error;
+  FileHandle file = open_for_reading(path);
+  zip_source_t* source = zip_source_filep_create(file.get(), 0, -1, &error.value);
+  if (source != nullptr) static_cast<void>(file.release());  // the source closes it
+  return open_source(source, &error, path);
+}
+
+zip_t* open_archive(std::string_view bytes, const std::string& origin) {
+  ZipError error;
+  return open_source(zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error.value), &error, origin);
 }
 
 // numpy writes two methods only.
@@ -73,11 +89,24 @@ std::vector<unsigned char> unpack(zip_file_t* member, zip_uint64_t size, const s
   return bytes;
 }
 
+// Some versions of libzip take an empty file for an empty archive.
+void check_not_empty(const NpzReader& archive, const std::string& origin) {
+  if (archive.names().empty()) refuse("the archive holds no arrays", origin, "save it with numpy.savez");
+}
+
+[[noreturn]] void fail_to_write(const std::string& path, const char* reason) {
+  refuse(fmt::format("cannot write: {}", reason), path, "choose another path");
+}
+
 }  // namespace
 
 NpzReader::NpzReader(const std::string& path) : path_(path), archive_(open_archive(path), zip_discard) {
-  // Some versions of libzip take an empty file for an empty archive.
-  if (names().empty()) refuse("the archive holds no arrays", path_, "save it with numpy.savez");
+  check_not_empty(*this, path_);
+}
+
+NpzReader::NpzReader(std::string_view bytes, const std::string& origin)
+    : path_(origin), archive_(open_archive(bytes, origin), zip_discard) {
+  check_not_empty(*this, path_);
 }
 
 bool NpzReader::has(const std::string& member) const {
@@ -116,17 +145,79 @@ Array NpzReader::read(const std::string& member) const {
   return parse_npy(bytes.data(), bytes.size(), origin);
 }
 
+NpzWriter::NpzWriter(const std::string& path) : path_(path) {}
+
+void NpzWriter::add(const std::string& name, ElementType type, const std::vector<int64_t>& shape,
+                    const void* data) {
+  members_.push_back({name + std::string(extension), npy_bytes(type, shape, data)});
+}
+
+// The archive is made in memory and goes through an AtomicFile, because libzip's own way of writing a file
+// replaces links and neither waits for the disk nor names the reason of a failure as we do.
+void NpzWriter::commit() {
+  AtomicFile file(path_);
+  ZipError error;
+  zip_source_t* made = zip_source_buffer_create(nullptr, 0, 0, &error.value);
+  if (made == nullptr) fail_to_write(path_, zip_error_strerror(&error.value));
+  const std::unique_ptr<zip_source_t, void (*)(zip_source_t*)> bytes(made, zip_source_free);
+  zip_source_keep(made);  // one for the archive, one for us
+  std::unique_ptr<zip, void (*)(zip*)> archive(zip_open_from_source(made, ZIP_TRUNCATE, &error.value),
+                                               zip_discard);
+  if (!archive) {
+    zip_source_free(made);
+    fail_to_write(path_, zip_error_strerror(&error.value));
+  }
+  for (const Member& member : members_) {
+    zip_source_t* source = zip_source_buffer(archive.get(), member.bytes.data(), member.bytes.size(), 0);
+    const zip_int64_t index = zip_file_add(archive.get(), member.file.c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+      zip_source_free(source);
+      fail_to_write(path_, zip_strerror(archive.get()));
+    }
+    const auto entry = static_cast<zip_uint64_t>(index);
+    constexpr zip_uint16_t first_of_january_1980 = (1U << 5U) | 1U;  // where zip's calendar begins
+    if (zip_set_file_compression(archive.get(), entry, ZIP_CM_DEFLATE, 0) != 0 ||
+        zip_file_set_dostime(archive.get(), entry, 0, first_of_january_1980, 0) != 0)
+      fail_to_write(path_, zip_strerror(archive.get()));
+  }
+  if (zip_close(archive.get()) != 0) fail_to_write(path_, zip_strerror(archive.get()));
+  static_cast<void>(archive.release());  // closing freed it
+
+  if (zip_source_open(made) != 0) fail_to_write(path_, zip_error_strerror(zip_source_error(made)));
+  std::vector<char> chunk(size_t{1} << 20);
+  zip_int64_t got = 0;
+  while ((got = zip_source_read(made, chunk.data(), chunk.size())) > 0)
+    file.write(chunk.data(), static_cast<size_t>(got));
+  zip_source_close(made);
+  if (got < 0) fail_to_write(path_, zip_error_strerror(zip_source_error(made)));
+  file.commit();
+}
+
 }  // namespace eignn
 
 #else  // without libzip
 
 namespace eignn {
 
-NpzReader::NpzReader(const std::string& path) : path_(path), archive_(nullptr, [](zip*) {}) {
-  throw InputError(fmt::format(
-      "this build cannot read .npz ({}); rebuild without EIGNN_MINIMAL, or use a .mtx file or an edge list",
-      path));
+NpzReader::NpzReader(const std::string& path) : NpzReader(std::string_view(), path) {}
+
+NpzReader::NpzReader(std::string_view, const std::string& origin)
+    : path_(origin), archive_(nullptr, [](zip*) {}) {
+  throw InputError(
+      fmt::format("this build cannot read .npz ({}); rebuild without EIGNN_MINIMAL, or use a .mtx "
+                  "file, an edge list, or the folder that unzip makes of it",
+                  origin));
 }
+
+NpzWriter::NpzWriter(const std::string& path) : path_(path) {
+  throw InputError(
+      fmt::format("this build cannot write .npz ({}); rebuild without EIGNN_MINIMAL, or write a "
+                  "folder of .npy files",
+                  path));
+}
+
+void NpzWriter::add(const std::string&, ElementType, const std::vector<int64_t>&, const void*) {}
+void NpzWriter::commit() {}
 
 // Never reached: there is no reader to ask.
 bool NpzReader::has(const std::string&) const {

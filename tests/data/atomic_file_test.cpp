@@ -120,6 +120,37 @@ TEST(AtomicFile, RemovesTheTemporaryWhenTheRenameFails) {
   EXPECT_CONTAINS(message_of([&] { file.commit(); }), path);
 }
 
+TEST(AtomicFolder, AppearsAtTheCommitWithItsFiles) {
+  const TemporaryFolder outer;
+  const std::string path = outer.path("set");
+  AtomicFolder folder(path + "/");
+  write_file_atomically(folder.path("b"), "2");
+  write_file_atomically(folder.path("a"), "1");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  folder.commit();
+  EXPECT_EQ(names_in_folder(path), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(names_in_folder(outer.path("")), std::vector<std::string>{"set"});
+}
+
+TEST(AtomicFolder, LeavesNothingWithoutTheCommit) {
+  const TemporaryFolder outer;
+  {
+    const AtomicFolder folder(outer.path("set"));
+    write_file_atomically(folder.path("a"), "1");
+  }
+  EXPECT_TRUE(names_in_folder(outer.path("")).empty());
+}
+
+TEST(AtomicFolder, RefusesWhatExistsAndWhereItCannotWrite) {
+  const TemporaryFolder outer;
+  const std::string file = outer.write("file", "old");
+  EXPECT_CONTAINS(message_of([&] { AtomicFolder folder(file); }),
+                  "File exists (" + file + "); choose another");
+  EXPECT_CONTAINS(message_of([&] { AtomicFolder folder(outer.path("")); }), "File exists");
+  EXPECT_CONTAINS(message_of([&] { AtomicFolder folder(outer.path("none/set")); }), "No such file");
+  EXPECT_CONTAINS(message_of([&] { names_in_folder(file); }), "Not a directory (" + file);
+}
+
 TEST(ReadWholeFile, TellsMissingFromFolder) {
   const TemporaryFolder folder;
   EXPECT_CONTAINS(message_of([&] { read_whole_file(folder.path("none")); }), "No such file");

@@ -21,9 +21,7 @@ struct Member {
 };
 
 std::string npy_bytes(const std::vector<int64_t>& values) {
-  const TemporaryFolder folder;
-  write_npy(folder.path("a.npy"), {static_cast<int64_t>(values.size())}, values);
-  return read_whole_file(folder.path("a.npy"));
+  return npy_bytes(ElementType::int64, {static_cast<int64_t>(values.size())}, values.data());
 }
 
 std::string zip_bytes(const std::vector<Member>& members) {
@@ -143,6 +141,64 @@ TEST(Npz, SurvivesRandomDamage) {
   survive_random_damage(edges_and_labels(), 5000, [&](const std::string& bytes) { read_all(bytes, folder); });
 }
 
+TEST(Npz, ReadsFromMemory) {
+  const std::string bytes = edges_and_labels();
+  EXPECT_EQ(NpzReader(bytes, "a.npz").read("edges").as<int64_t>(), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_CONTAINS(message_of([] { NpzReader("", "a.npz"); }), "(a.npz); save it with numpy.savez");
+  EXPECT_CONTAINS(message_of([] { NpzReader("0 1", "a.npz"); }), "not a zip archive");
+}
+
+void write_two_arrays(const std::string& path) {
+  const std::vector<int32_t> edges = {0, 1, 1, 2};
+  const std::vector<double> X(1000, 0.5);
+  NpzWriter writer(path);
+  writer.add("edges", ElementType::int32, {2, 2}, edges.data());
+  writer.add("X", ElementType::float64, {10, 100}, X.data());
+  writer.commit();
+}
+
+TEST(NpzWriter, WritesWhatTheReaderReads) {
+  const TemporaryFolder folder;
+  write_two_arrays(folder.path("a.npz"));
+  const NpzReader reader(folder.path("a.npz"));
+  EXPECT_EQ(reader.names(), (std::vector<std::string>{"edges", "X"}));
+  EXPECT_EQ(reader.read("edges").type, ElementType::int32);
+  EXPECT_EQ(reader.read("edges").shape, (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(reader.read("edges").as<int64_t>(), (std::vector<int64_t>{0, 1, 1, 2}));
+  EXPECT_EQ(reader.read("X").as<double>(), std::vector<double>(1000, 0.5));
+  EXPECT_LT(read_whole_file(folder.path("a.npz")).size(), 1000U) << "it is compressed";
+  EXPECT_EQ(names_in_folder(folder.path("")), std::vector<std::string>{"a.npz"}) << "no temporary is left";
+}
+
+TEST(NpzWriter, WritesTheSameBytesAtAnyTime) {
+  const TemporaryFolder folder;
+  write_two_arrays(folder.path("a.npz"));
+  const std::string bytes = read_whole_file(folder.path("a.npz"));
+  // The time and the date of the first member: midnight, 1980-01-01.
+  EXPECT_EQ(bytes.substr(10, 4), std::string("\0\0\x21\0", 4));
+  write_two_arrays(folder.path("b.npz"));
+  EXPECT_EQ(read_whole_file(folder.path("b.npz")), bytes);
+}
+
+TEST(NpzWriter, KeepsTheOldFileUntilTheCommit) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.npz", "old");
+  {
+    NpzWriter writer(path);
+    const int64_t one = 1;
+    writer.add("x", ElementType::int64, {1}, &one);
+  }
+  EXPECT_EQ(read_whole_file(path), "old");
+  write_two_arrays(path);
+  EXPECT_EQ(NpzReader(path).names().size(), 2U);
+}
+
+TEST(NpzWriter, NamesThePathItCannotWrite) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("none/a.npz");
+  EXPECT_CONTAINS(message_of([&] { write_two_arrays(path); }), "No such file or directory (" + path);
+}
+
 }  // namespace
 }  // namespace eignn
 
@@ -155,6 +211,7 @@ TEST(Npz, SaysThatThisBuildCannotReadIt) {
   const std::string message = message_of([] { NpzReader("graph.npz"); });
   EXPECT_CONTAINS(message, "EIGNN_MINIMAL");
   EXPECT_CONTAINS(message, "edge list");
+  EXPECT_CONTAINS(message_of([] { NpzWriter("graph.npz"); }), "cannot write .npz (graph.npz)");
 }
 
 }  // namespace
