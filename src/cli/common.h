@@ -20,6 +20,7 @@ void add_predict(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_fetch(CLI::App& app);
 
 /// Makes a command: its callback first refuses what it does not know (with the nearest flag), then does
 /// `work`.
