@@ -233,8 +233,9 @@ NamedSet ogbn_arxiv() {
   set.description = "citations among arXiv's computer science papers, 169343 nodes";
   set.files = {{"https://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip", "arxiv.zip", "", -1}};
   set.archive = true;
-  set.needs = {"raw/edge.csv.gz",         "raw/node-feat.csv.gz",    "raw/node-label.csv.gz",
-               "split/time/train.csv.gz", "split/time/valid.csv.gz", "split/time/test.csv.gz"};
+  set.needs = {"raw/num-node-list.csv.gz", "raw/edge.csv.gz",         "raw/node-feat.csv.gz",
+               "raw/node-label.csv.gz",    "split/time/train.csv.gz", "split/time/valid.csv.gz",
+               "split/time/test.csv.gz"};
   set.elsewhere = {"ogbn_arxiv", "arxiv"};
   return set;
 }

@@ -14,12 +14,15 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace eignn {
 
 /// How the server answers for one path.
 struct Page {
+  Page(std::string sent = "", std::string version = "") : body(std::move(sent)), etag(std::move(version)) {}
+
   std::string body;
   std::string etag;           ///< with its quotes; empty: none is sent
   bool ranges = true;         ///< false: a Range is ignored and the whole body sent
