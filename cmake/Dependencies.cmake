@@ -28,6 +28,10 @@ if(NOT EIGNN_MINIMAL)
   add_library(eignn_libzip INTERFACE)
   target_link_libraries(eignn_libzip INTERFACE $<BUILD_INTERFACE:PkgConfig::LIBZIP> $<INSTALL_INTERFACE:zip>)
 
+  find_package(ZLIB REQUIRED)
+  add_library(eignn_zlib INTERFACE)
+  target_link_libraries(eignn_zlib INTERFACE $<BUILD_INTERFACE:ZLIB::ZLIB> $<INSTALL_INTERFACE:z>)
+
   find_path(AMD_INCLUDE_DIR amd.h PATH_SUFFIXES suitesparse REQUIRED)
   find_library(AMD_LIBRARY amd REQUIRED)
   add_library(eignn_amd INTERFACE)

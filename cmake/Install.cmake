@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(installed eignn eignn_base)
 if(NOT EIGNN_MINIMAL)
-  list(APPEND installed eignn_libzip eignn_amd eignn_curl)
+  list(APPEND installed eignn_libzip eignn_zlib eignn_amd eignn_curl)
 endif()
 install(TARGETS ${installed} EXPORT eignnTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS eignn-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

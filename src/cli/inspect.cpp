@@ -57,7 +57,8 @@ void add_inspect(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   command->add_option("--graph", flags->graph,
                       "A graph file: .npz with `edges`, Matrix Market, or an edge list");
-  command->add_option("--graph-format", flags->graph_format, "npz, mtx or edges; by content when not given");
+  command->add_option("--graph-format", flags->graph_format,
+                      "npz, npy, mtx or edges; by content when not given");
   command->add_option("--checkpoint", flags->checkpoint, "model.safetensors, or a run folder");
   add_run_flags(*command, flags->config);
   command->add_flag("--json", flags->json, "Print one JSON object");

@@ -225,7 +225,7 @@ void add_solve(CLI::App& app) {
       "X, Y, Z and dX have a row per node; F and dF are (m, m). docs/files.md describes every format.");
   auto f = std::make_shared<Flags>();
   command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list");
-  command->add_option("--graph-format", f->graph_format, "npz, mtx or edges; by content when not given");
+  command->add_option("--graph-format", f->graph_format, "npz, npy, mtx or edges; by content when not given");
   command->add_option("--features", f->features, "X.npy, float32 or float64, a row per node");
   command->add_option("--weight", f->weight, "F.npy, square");
   command->add_option("--out", f->out, "Where to write Z.npy");

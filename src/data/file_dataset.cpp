@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <limits>
 
 #include "data/graph_file.h"
 #include "data/text_lines.h"
@@ -47,6 +50,10 @@ void check_labels(const FileDataset& set) {
   if (set.labels.size() != n)
     refuse(fmt::format("{} labels for {} nodes", set.labels.size(), n), set.path, one_each);
   if (set.classes < 1) refuse("no node has a label", set.path, "label some nodes of each class");
+  // A model has weights for every class: one mistyped label must not fill the memory.
+  constexpr int64_t most_classes = 1'000'000;
+  if (set.classes > most_classes)
+    refuse(fmt::format("a label of {}", set.classes - 1), set.path, "number the classes 0, 1, 2, ...");
   for (size_t v = 0; v < n; ++v)
     if (set.labels[v] < -1 || set.labels[v] >= set.classes)
       refuse(fmt::format("node {} has the label {}", v, set.labels[v]), set.path,
@@ -67,18 +74,16 @@ void check_graphs(const FileDataset& set) {
   }
 }
 
-void check_split(const FileDataset& set, size_t number) {
-  const NodeSplit& split = set.splits[number];
-  const auto where = fmt::format("{}, split {}", set.path, number);
-  std::vector<const char*> part_of(set.nodes(), nullptr);
+void check_split(const NodeSplit& split, int64_t nodes, const std::string& where) {
+  std::vector<const char*> part_of(nodes, nullptr);
   const std::pair<const char*, const std::vector<int64_t>*> parts[] = {
       {"train", &split.train}, {"val", &split.val}, {"test", &split.test}};
   for (const auto& [part, members] : parts) {
     if (members->empty()) refuse(fmt::format("no node is in {}", part), where, "each part needs one");
     for (const int64_t v : *members) {
-      if (v < 0 || v >= set.nodes())
-        refuse(fmt::format("node {} of {} is not one of the {}", v, part, set.nodes()), where,
-               fmt::format("use ids >= 0 and < {}", set.nodes()));
+      if (v < 0 || v >= nodes)
+        refuse(fmt::format("node {} of {} is not one of the {}", v, part, nodes), where,
+               fmt::format("use ids >= 0 and < {}", nodes));
       if (part_of[v] != nullptr)
         refuse(fmt::format("node {} is in {} and in {}", v, part_of[v], part), where,
                "put each node into one part");
@@ -95,7 +100,20 @@ void check(const FileDataset& set) {
   check_features(set);
   check_labels(set);
   check_graphs(set);
-  for (size_t k = 0; k < set.splits.size(); ++k) check_split(set, k);
+  for (size_t k = 0; k < set.splits.size(); ++k)
+    check_split(set.splits[k], set.nodes(), fmt::format("{}, split {}", set.path, k));
+}
+
+int64_t count_classes(const std::vector<int64_t>& labels) {
+  int64_t largest = -1;
+  for (const int64_t label : labels) largest = std::max(largest, label);
+  return std::min(largest, std::numeric_limits<int64_t>::max() - 1) + 1;  // `check` refuses so many
+}
+
+std::string name_of_path(const std::string& path) {
+  std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();  // "texas/" and "."
+  return (std::filesystem::is_directory(whole) ? whole.filename() : whole.stem()).string();
 }
 
 NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,
@@ -113,6 +131,7 @@ NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<ui
   split.train = members("train", train);
   split.val = members("val", val);
   split.test = members("test", test);
+  check_split(split, nodes, origin);
   return split;
 }
 

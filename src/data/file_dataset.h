@@ -42,7 +42,14 @@ struct FileDataset {
 /// reader ends with it.
 void check(const FileDataset& set);
 
+/// How many classes single labels have: the largest and one.
+int64_t count_classes(const std::vector<int64_t>& labels);
+
+/// What a set is called: the last part of its path, for a file without the extension.
+std::string name_of_path(const std::string& path);
+
 /// The split of three masks (n,), numbers of any type, not zero: in. `origin` names the masks in messages.
+/// Parts that overlap or are empty are refused here already, where their file is known.
 NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,
                          const std::vector<uint8_t>& test, int64_t nodes, const std::string& origin);
 

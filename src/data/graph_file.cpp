@@ -1,6 +1,6 @@
-// The three graph files: .npz with an integer array `edges` of shape (E, 2), one arc (source, target) per
-// row, 0-based; Matrix Market (matrix_market.cpp); edge lists (edge_list.cpp). A file that starts with a zip
-// header is the first, with %%MatrixMarket the second, anything else the third; the extension does not count.
+// The graph files: an integer array (E, 2), one arc (source, target) per row, 0-based, as .npy or as the
+// member `edges` of a .npz; Matrix Market (matrix_market.cpp); edge lists (edge_list.cpp). The first bytes
+// say which it is: a zip header, NumPy's, %%MatrixMarket, or anything else; the extension does not count.
 #include "data/graph_file.h"
 
 #include <fmt/format.h>
@@ -23,6 +23,7 @@ std::string format_of(std::string_view content) {
     return content.substr(0, prefix.size()) == prefix;
   };
   if (starts_with("PK\x03\x04") || starts_with("PK\x05\x06")) return "npz";
+  if (is_npy(content)) return "npy";
   content = without_byte_order_mark(content);
   return starts_with("%%MatrixMarket") ? "mtx" : "edges";
 }
@@ -38,14 +39,15 @@ ArcList read_npz_edges(const std::string& path) {
 }  // namespace
 
 ArcList read_graph(const std::string& path, const std::string& format) {
-  if (format != "" && format != "npz" && format != "mtx" && format != "edges") {
+  if (format != "" && format != "npz" && format != "npy" && format != "mtx" && format != "edges") {
     throw UsageError(
-        fmt::format("unknown graph format {} (--graph-format); use npz, mtx or edges", quote(format)));
+        fmt::format("unknown graph format {} (--graph-format); use npz, npy, mtx or edges", quote(format)));
   }
   if (format == "npz") return read_npz_edges(path);
   const std::string content = read_whole_file(path);
   const std::string actual = format.empty() ? format_of(content) : format;
   if (actual == "npz") return read_npz_edges(path);
+  if (actual == "npy") return arcs_of_edges(parse_npy(content, path));
   return actual == "mtx" ? parse_matrix_market(content, path) : parse_edge_list(content, path);
 }
 

@@ -8,7 +8,8 @@
 
 namespace eignn {
 
-/// Reads a graph. `format` is npz (member `edges`), mtx or edges; empty: decided by the file's first bytes.
+/// Reads a graph. `format` is npz (member `edges`), npy, mtx or edges; empty: decided by the file's first
+/// bytes.
 ArcList read_graph(const std::string& path, const std::string& format);
 
 /// The arcs of an integer array (E, 2), one arc (source, target) per row; it states no number of nodes.

@@ -427,6 +427,14 @@ Array parse_npy(const unsigned char* data, size_t size, const std::string& origi
   return array;
 }
 
+Array parse_npy(std::string_view bytes, const std::string& origin) {
+  return parse_npy(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), origin);
+}
+
+bool is_npy(std::string_view bytes) {
+  return bytes.substr(0, magic.size()) == magic;
+}
+
 Array read_npy(const std::string& path) {
   const std::string file = read_whole_file(path);
   return parse_npy(reinterpret_cast<const unsigned char*>(file.data()), file.size(), path);

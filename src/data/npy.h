@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -75,6 +76,10 @@ Array read_npy(const std::string& path);
 
 /// The same from memory; `origin` names the bytes in messages.
 Array parse_npy(const unsigned char* data, size_t size, const std::string& origin);
+Array parse_npy(std::string_view bytes, const std::string& origin);
+
+/// Whether the first bytes are those of a .npy file.
+bool is_npy(std::string_view bytes);
 
 /// The bytes of the .npy file, version 1.0, of C-ordered, little-endian elements.
 std::string npy_bytes(ElementType type, const std::vector<int64_t>& shape, const void* data);

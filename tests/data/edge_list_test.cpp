@@ -48,6 +48,18 @@ TEST(EdgeList, ReadsTheLargestId) {
   EXPECT_EQ(parse("9223372036854775807 007").target[0], 7);
 }
 
+TEST(EdgeList, TheFirstLineMayNameTheColumns) {
+  for (const char* header : {"source,target", "# mine\n\nsource\ttarget", "\"from\", \"to\"", "_u v # w"}) {
+    const ArcList arcs = parse(header + std::string("\r\n0,1\n1,2\n"));
+    EXPECT_EQ(arcs.source, (Ids{0, 1})) << header;
+    EXPECT_EQ(arcs.target, (Ids{1, 2})) << header;
+  }
+  EXPECT_CONTAINS(refusal("source,target\na,b\n"), "'a' is not a whole number (G.txt, line 2)");
+  EXPECT_CONTAINS(refusal("source,1\n0,1\n"), "'source' is not a whole number (G.txt, line 1)");
+  EXPECT_CONTAINS(refusal("source,target,weight\n0,1,2\n"),
+                  "more than two columns: ',weight' (G.txt, line 1)");
+}
+
 TEST(EdgeList, NamesTheLineWithMoreColumns) {
   const std::string message = refusal("0 1\n1 2 0.5\n");
   EXPECT_CONTAINS(message, "more than two columns: '0.5' (G.txt, line 2)");
@@ -58,7 +70,7 @@ TEST(EdgeList, NamesTheLineWithMoreColumns) {
 TEST(EdgeList, NamesTheLineOfAWrongId) {
   EXPECT_CONTAINS(refusal("0 1\n\n-1 2\n"), "negative node id '-1' (G.txt, line 3)");
   EXPECT_CONTAINS(refusal("0 9223372036854775808\n"), "does not fit into 64 bits (G.txt, line 1)");
-  EXPECT_CONTAINS(refusal("source,target\n0,1\n"), "'source' is not a whole number (G.txt, line 1)");
+  EXPECT_CONTAINS(refusal("0,1\nsource,target\n"), "'source' is not a whole number (G.txt, line 2)");
   EXPECT_CONTAINS(refusal("0 1.0\n"), "'1.0' is not a whole number");
   EXPECT_CONTAINS(refusal("0 1e3\n"), "'1e3' is not a whole number");
   EXPECT_CONTAINS(refusal("0 +1\n"), "'+1' is not a whole number");

@@ -26,6 +26,16 @@ TEST(GraphFile, KnowsTheFormatByItsContent) {
   EXPECT_EQ(read_graph(folder.write("b.txt", "\xef\xbb\xbf" + matrix), "").nodes, 3);
 }
 
+TEST(GraphFile, ReadsAnArrayOfArcs) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path("edges.npy");
+  write_npy<int32_t>(path, {2, 2}, {0, 1, 1, 2});
+  EXPECT_EQ(read_graph(path, "").target, (Ids{1, 2}));
+  EXPECT_EQ(read_graph(path, "npy").source, (Ids{0, 1}));
+  write_npy<int64_t>(path, {2, 3}, {0, 1, 1, 2, 2, 0});
+  EXPECT_CONTAINS(message_of([&] { read_graph(path, ""); }), "shape (2, 3), not (E, 2) (" + path + ")");
+}
+
 TEST(GraphFile, ReadsTheFormatItIsTold) {
   const TemporaryFolder folder;
   const std::string edges = folder.write("edges", "0 1\n");
@@ -37,7 +47,7 @@ TEST(GraphFile, ReadsTheFormatItIsTold) {
 TEST(GraphFile, ListsTheFormatsWhenOneIsUnknown) {
   const std::string message = message_of<UsageError>([] { read_graph("missing", "gml"); });
   EXPECT_CONTAINS(message, "'gml'");
-  EXPECT_CONTAINS(message, "npz, mtx or edges");
+  EXPECT_CONTAINS(message, "npz, npy, mtx or edges");
 }
 
 TEST(GraphFile, NamesTheFileThatIsMissing) {

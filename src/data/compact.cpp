@@ -1,0 +1,195 @@
+// The compact format: one .npz file, or a folder with the same arrays as .npy files (what unzip makes of it).
+// It is the layout of the data sets of "A critical look at the evaluation of GNNs under heterophily"
+// (Platonov et al. 2023), so that those files are read as they are, with a few arrays more. n nodes, d
+// features:
+//
+//   edges           (E, 2) integers   the arcs, source and target, 0-based; loops and repeats are kept
+//   node_features   (n, d) numbers    any number type
+//   node_labels     (n,) integers     the class of each node, 0, 1, …, or -1 where it is not known; or
+//                   (n, c) 0 and 1    the set of labels of each node, of c
+//   labels_known    (n,) bool         optional: false where the labels of a node are not known
+//   graph_id        (n,) integers     optional: which graph a node is of; any ids, renumbered in their order
+//   train_masks     (k, n) bool       optional, all three or none: who is in the part in each of k splits;
+//   val_masks       (k, n) bool       (n,) is one split
+//   test_masks      (k, n) bool
+//
+// Masks may be integers, not zero: in. Arrays may be in C or Fortran order. There are as many classes as the
+// largest label and one. Other arrays are ignored.
+//
+// As written here: compressed, edges, labels and graph ids int32 where that suffices and else int64, features
+// uint8 where every one is a whole number from 0 to 255 and else as they were, sets of labels uint8, the rest
+// bool, all in C order.
+#include "data/compact.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "data/atomic_file.h"
+#include "data/dense_features.h"
+#include "data/graph_file.h"
+#include "data/mask_splits.h"
+#include "data/named_arrays.h"
+#include "data/text_lines.h"
+
+namespace eignn {
+namespace {
+
+[[noreturn]] void refuse_shape(const Array& array, const char* expected) {
+  refuse(fmt::format("the shape ({}), not {}", fmt::join(array.shape, ", "), expected), array.origin,
+         "save it in that shape");
+}
+
+// An optional (n,) array.
+std::optional<Array> read_one_per_node(const NamedArrays& arrays, const std::string& name, int64_t nodes) {
+  if (!arrays.has(name)) return std::nullopt;
+  Array array = arrays.read(name);
+  if (array.shape != std::vector<int64_t>{nodes}) refuse_shape(array, fmt::format("({},)", nodes).c_str());
+  return array;
+}
+
+void read_labels(const NamedArrays& arrays, FileDataset* set) {
+  const Array labels = arrays.read("node_labels");
+  const auto& shape = labels.shape;
+  if (shape.empty() || shape.size() > 2 || shape[0] != set->nodes() || (shape.size() == 2 && shape[1] == 0))
+    refuse_shape(labels, fmt::format("({0},) or ({0}, c)", set->nodes()).c_str());
+  const auto known = read_one_per_node(arrays, "labels_known", set->nodes());
+  if (shape.size() == 2) {
+    set->label_sets = labels.as<uint8_t>();
+    set->classes = shape[1];
+    if (known) set->known = known->nonzero();
+    return;
+  }
+  set->labels = labels.as<int64_t>();
+  if (known) {
+    const std::vector<uint8_t> is_known = known->nonzero();
+    for (size_t v = 0; v < is_known.size(); ++v)
+      if (is_known[v] == 0) set->labels[v] = -1;
+  }
+  set->classes = count_classes(set->labels);
+}
+
+std::vector<int64_t> renumbered(std::vector<int64_t> ids) {
+  std::vector<int64_t> distinct = ids;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  for (int64_t& id : ids) id = std::lower_bound(distinct.begin(), distinct.end(), id) - distinct.begin();
+  return ids;
+}
+
+FileDataset from_arrays(const NamedArrays& arrays) {
+  FileDataset set;
+  set.name = name_of_path(arrays.path());
+  set.format = arrays.is_folder() ? "compact folder" : "compact npz";
+  set.path = arrays.path();
+  set.features = arrays.read("node_features");
+  if (set.features.shape.size() != 2) refuse_shape(set.features, "(n, d)");
+  if (set.features.shape[0] == 0) refuse("there are no nodes", set.features.origin, "give at least one row");
+  const Array edges = arrays.read("edges");
+  set.arcs = arcs_of_edges(edges);
+  set.arcs.nodes = set.features.shape[0];
+  check_node_range(set.arcs, set.nodes(), edges.origin);
+  read_labels(arrays, &set);
+  const auto graph_id = read_one_per_node(arrays, "graph_id", set.nodes());
+  if (graph_id) set.graph_of = renumbered(graph_id->as<int64_t>());
+  set.splits = read_mask_splits(arrays, set.nodes());
+  check(set);
+  return set;
+}
+
+Array whole_numbers(const std::vector<int64_t>& values, const std::vector<int64_t>& shape) {
+  const auto fits = [](int64_t value) {
+    return value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
+  };
+  Array array;
+  array.shape = shape;
+  const auto store = [&](const auto& numbers) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(numbers.data());
+    array.bytes.assign(bytes, bytes + numbers.size() * sizeof(numbers[0]));
+  };
+  const bool small = std::all_of(values.begin(), values.end(), fits);
+  array.type = small ? ElementType::int32 : ElementType::int64;
+  if (small)
+    store(std::vector<int32_t>(values.begin(), values.end()));
+  else
+    store(values);
+  return array;
+}
+
+Array bytes_array(ElementType type, std::vector<uint8_t> values, const std::vector<int64_t>& shape) {
+  Array array;
+  array.type = type;
+  array.shape = shape;
+  array.bytes = std::move(values);
+  return array;
+}
+
+Array masks_of(const FileDataset& set, std::vector<int64_t> NodeSplit::*part) {
+  const auto k = static_cast<int64_t>(set.splits.size()), n = set.nodes();
+  std::vector<uint8_t> masks(k * n, 0);
+  for (int64_t row = 0; row < k; ++row)
+    for (const int64_t v : set.splits[row].*part) masks[row * n + v] = 1;
+  return bytes_array(ElementType::boolean, std::move(masks), {k, n});
+}
+
+// Calls add(name, array) for each array of the set.
+template <class Add>
+void each_array(const FileDataset& set, Add add) {
+  const int64_t n = set.nodes();
+  std::vector<int64_t> edges;
+  edges.reserve(2 * set.arcs.source.size());
+  for (size_t k = 0; k < set.arcs.source.size(); ++k) {
+    edges.push_back(set.arcs.source[k]);
+    edges.push_back(set.arcs.target[k]);
+  }
+  add("edges", whole_numbers(edges, {static_cast<int64_t>(set.arcs.source.size()), 2}));
+  add("node_features", as_bytes_if_exact(set.features));
+  if (set.multi_label())
+    add("node_labels", bytes_array(ElementType::uint8, set.label_sets, {n, set.classes}));
+  else
+    add("node_labels", whole_numbers(set.labels, {n}));
+  if (!set.known.empty()) add("labels_known", bytes_array(ElementType::boolean, set.known, {n}));
+  if (!set.graph_of.empty()) add("graph_id", whole_numbers(set.graph_of, {n}));
+  if (set.splits.empty()) return;
+  add("train_masks", masks_of(set, &NodeSplit::train));
+  add("val_masks", masks_of(set, &NodeSplit::val));
+  add("test_masks", masks_of(set, &NodeSplit::test));
+}
+
+}  // namespace
+
+bool is_compact(const std::string& path) {
+  if (!is_named_arrays(path)) return false;
+  const NamedArrays arrays(path);
+  return arrays.has("edges") && (arrays.has("node_features") || arrays.has("node_labels"));
+}
+
+FileDataset read_compact(const std::string& path) {
+  return from_arrays(NamedArrays(path));
+}
+
+FileDataset parse_compact(std::string_view archive, const std::string& origin) {
+  return from_arrays(NamedArrays(archive, origin));
+}
+
+void write_compact(const FileDataset& set, const std::string& path) {
+  check(set);
+  const std::string_view extension = ".npz";
+  if (path.size() > extension.size() && path.substr(path.size() - extension.size()) == extension) {
+    NpzWriter archive(path);
+    each_array(set, [&](const char* name, const Array& array) {
+      archive.add(name, array.type, array.shape, array.bytes.data());
+    });
+    archive.commit();
+    return;
+  }
+  AtomicFolder folder(path);
+  each_array(set, [&](const char* name, const Array& array) {
+    write_npy(folder.path(fmt::format("{}.npy", name)), array.type, array.shape, array.bytes.data());
+  });
+  folder.commit();
+}
+
+}  // namespace eignn

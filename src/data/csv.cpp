@@ -1,0 +1,257 @@
+// Comma-separated values, as RFC 4180 has them:
+//
+//   id,title            the header, where one is expected: a name for each column, none twice
+//   7,plain             one row per line, LF or CRLF; the last line may end in neither
+//   8,"a, ""b"" and c"  between quotes commas, line breaks and doubled quotes are text: a, "b" and c
+//
+// - The header says what separates the fields: a comma if it has one, else a tab if it has one, else a
+//   semicolon. Without a header it is the comma.
+// - Lines that begin with # are comments only before the header. Lines that are empty or blank are skipped
+//   everywhere: in a file with one column write "" for an empty field.
+// - Every row has as many fields as the header (without one: as the first row).
+// - UTF-8, with or without a byte order mark. A first line of numbers alone is no header.
+#include "data/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "data/text_lines.h"
+
+namespace eignn {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  skip_blanks(&text);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Bytes of the UTF-8 character at the start of `text`; 0 when there is none.
+size_t character_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xc0U) != 0x80) return 0;
+  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
+  const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
+  const bool beyond = lead == 0xf4 && byte(1) >= 0x90;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+// The first byte that is not UTF-8; npos when all of it is. Eight bytes at a time as long as they are ASCII.
+size_t first_invalid(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    uint64_t eight = 0;
+    if (text.size() - at >= sizeof(eight)) {
+      std::memcpy(&eight, &text[at], sizeof(eight));
+      if ((eight & 0x8080808080808080U) == 0) {
+        at += sizeof(eight);
+        continue;
+      }
+    }
+    const size_t length = character_length(text.substr(at));
+    if (length == 0) return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+bool spells_number(std::string_view text) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && stop == text.data() + text.size();
+}
+
+}  // namespace
+
+CsvReader::CsvReader(std::string_view text, std::string origin, CsvOptions options)
+    : text_(without_byte_order_mark(text)),
+      origin_(std::move(origin)),
+      next_line_(options.first_line),
+      line_(options.first_line),
+      columns_(options.columns) {
+  check_utf8();
+  for (const char c : {'\n', '\r', '"'}) ends_plain_[static_cast<unsigned char>(c)] = true;
+  if (options.header) read_header();
+  ends_plain_[static_cast<unsigned char>(separator_)] = true;
+}
+
+void CsvReader::check_utf8() const {
+  const size_t bad = first_invalid(text_);
+  if (bad == std::string_view::npos) return;
+  const auto before = text_.substr(0, bad);
+  eignn::refuse(
+      fmt::format("{} is not UTF-8", quote(text_.substr(bad, 1))),
+      fmt::format("{}, line {}", origin_, next_line_ + std::count(before.begin(), before.end(), '\n')),
+      "save it as UTF-8");
+}
+
+void CsvReader::read_header() {
+  constexpr const char* name_columns = "put a line of column names first";
+  if (!skip_to_row(true)) eignn::refuse("the file is empty", origin_, name_columns);
+  const std::string_view first = text_.substr(at_, text_.find('\n', at_) - at_);
+  for (const char candidate : {';', '\t', ','})
+    if (first.find(candidate) != std::string_view::npos) separator_ = candidate;
+  ends_plain_[static_cast<unsigned char>(separator_)] = true;
+  read_row();
+  bool all_numbers = true;
+  std::set<std::string_view> seen;
+  for (const std::string_view field : fields_) {
+    const std::string_view name = trimmed(field);
+    if (name.empty())
+      refuse(fmt::format("column {} of {} has no name", names_.size() + 1, fields_.size()),
+             "name it; from pandas, save with index=False");
+    if (!seen.insert(name).second)
+      refuse(fmt::format("two columns have the name {}", quote(name)), "give each its own");
+    all_numbers = all_numbers && spells_number(name);
+    names_.emplace_back(name);
+  }
+  if (all_numbers) refuse("the first line holds numbers, no column names", name_columns);
+}
+
+std::optional<size_t> CsvReader::find(std::string_view name) const {
+  for (size_t k = 0; k < names_.size(); ++k)
+    if (names_[k] == name) return k;
+  return std::nullopt;
+}
+
+size_t CsvReader::need(std::string_view name) const {
+  if (const auto found = find(name)) return *found;
+  std::string present;
+  for (size_t k = 0; k < names_.size() && k < 8; ++k) present += (k == 0 ? "" : ", ") + quote(names_[k]);
+  if (names_.size() > 8) present += ", ...";
+  eignn::refuse(fmt::format("no column {} among {}", quote(name), present), origin_, "name it in the header");
+}
+
+bool CsvReader::next() {
+  if (!skip_to_row(false)) return false;
+  read_row();
+  return true;
+}
+
+// Steps over lines without a field, and over comments if there may be some; false at the end.
+bool CsvReader::skip_to_row(bool comments) {
+  while (at_ < text_.size()) {
+    size_t k = at_;
+    const bool tabs_are_fields = separator_ == '\t';
+    while (k < text_.size() && (text_[k] == ' ' || (text_[k] == '\t' && !tabs_are_fields))) ++k;
+    if (comments && k < text_.size() && text_[k] == '#') k = std::min(text_.find('\n', k), text_.size());
+    if (k < text_.size() && text_[k] == '\r' && k + 1 < text_.size() && text_[k + 1] == '\n') ++k;
+    if (k < text_.size() && text_[k] != '\n') return true;
+    at_ = std::min(k + 1, text_.size());
+    ++next_line_;
+  }
+  return false;
+}
+
+void CsvReader::read_row() {
+  line_ = next_line_;
+  fields_.clear();
+  if (!unescaped_.empty()) unescaped_.clear();
+  const char* const begin = text_.data();
+  const size_t size = text_.size();
+  while (true) {
+    if (at_ < size && begin[at_] == '"') {
+      fields_.push_back(quoted_field());
+    } else {
+      const size_t start = at_;
+      while (at_ < size && !ends_plain_[static_cast<unsigned char>(begin[at_])]) ++at_;
+      fields_.emplace_back(begin + start, at_ - start);
+    }
+    if (at_ == size) break;
+    const char stop = begin[at_++];
+    if (stop == separator_) continue;
+    if (stop == '\r' && at_ < size && begin[at_] == '\n')
+      ++at_;
+    else if (stop == '\r' && at_ < size)
+      refuse("a carriage return inside the line", "end lines in LF or CRLF, or put the field between quotes");
+    else if (stop == '"')
+      refuse(fmt::format("a quote inside field {}", fields_.size()),
+             "put the whole field between quotes, and write \"\" for a quote");
+    else if (stop != '\n' && stop != '\r')
+      refuse(fmt::format("{} after the closing quote of field {}", quote({&stop, 1}), fields_.size()),
+             "write \"\" for a quote inside quotes");
+    break;
+  }
+  ++next_line_;
+  if (columns_ == 0) columns_ = fields_.size();
+  if (fields_.size() != columns_)
+    refuse(fmt::format("{} fields, not {} as in the lines before", fields_.size(), columns_),
+           "put a field that holds the separator between quotes");
+}
+
+// The field whose opening quote is the next byte; stops after its closing quote.
+std::string_view CsvReader::quoted_field() {
+  size_t start = ++at_;
+  std::string* own = nullptr;
+  while (true) {
+    const size_t end = text_.find('"', at_);
+    if (end == std::string_view::npos)
+      refuse(fmt::format("the quote of field {} is never closed", fields_.size() + 1),
+             "close it, or write \"\" for a quote inside quotes");
+    const auto piece = text_.substr(at_, end - at_);
+    next_line_ += std::count(piece.begin(), piece.end(), '\n');
+    at_ = end + 1;
+    const bool doubled = at_ < text_.size() && text_[at_] == '"';
+    if (doubled && own == nullptr) own = &unescaped_.emplace_back();
+    if (own != nullptr) own->append(text_.substr(start, end - start + (doubled ? 1 : 0)));
+    if (!doubled) return own != nullptr ? std::string_view(*own) : text_.substr(start, end - start);
+    start = ++at_;
+  }
+}
+
+bool CsvReader::is_empty(size_t column) const {
+  return trimmed(fields_[column]).empty();
+}
+
+double CsvReader::number(size_t column) const {
+  constexpr const char* remedy = "write a number such as 0, -1.5 or 2e-3";
+  const std::string_view word = trimmed(fields_[column]);
+  if (word.empty()) refuse_field(column, "the field is empty", remedy);
+  double value = 0;
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  if (error == std::errc::invalid_argument || stop != end)
+    refuse_field(column, quote(word) + " is not a number", remedy);
+  if (error == std::errc::result_out_of_range || !std::isfinite(value))
+    refuse_field(column, quote(word) + " is not in the range of finite numbers", remedy);
+  return value;
+}
+
+int64_t CsvReader::whole_number(size_t column, std::string_view remedy) const {
+  const std::string_view word = trimmed(fields_[column]);
+  if (word.empty()) refuse_field(column, "the field is empty", remedy);
+  int64_t value = 0;
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  if (error == std::errc::invalid_argument || stop != end)
+    refuse_field(column, quote(word) + " is not a whole number", remedy);
+  if (error == std::errc::result_out_of_range)
+    refuse_field(column, quote(word) + " does not fit into 64 bits", remedy);
+  return value;
+}
+
+std::string CsvReader::where() const {
+  return fmt::format("{}, line {}", origin_, line_);
+}
+
+void CsvReader::refuse(std::string_view what, std::string_view remedy) const {
+  eignn::refuse(what, where(), remedy);
+}
+
+void CsvReader::refuse_field(size_t column, std::string_view what, std::string_view remedy) const {
+  const std::string name = names_.empty() ? fmt::format("{}", column + 1) : quote(names_[column]);
+  eignn::refuse(what, fmt::format("{}, column {}", where(), name), remedy);
+}
+
+}  // namespace eignn

@@ -1,0 +1,61 @@
+// JSON read as a stream of events, so that a large file needs no tree in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eignn {
+
+/// A value that holds no others.
+struct JsonScalar {
+  enum class Kind { null, boolean, whole, real, text };
+  Kind kind = Kind::null;
+  int64_t whole = 0;      ///< whole numbers within 64 bits; 0 or 1 for false or true
+  double real = 0;        ///< numbers with a fraction or an exponent, and those beyond 64 bits
+  std::string_view text;  ///< of a text; valid during the event
+
+  bool is_whole() const { return kind == Kind::whole; }
+  bool is_text() const { return kind == Kind::text; }
+  bool is_boolean() const { return kind == Kind::boolean; }
+};
+
+/// Where a value stands: `links[3].source` has the depth 3 and the keys "links", none and "source".
+class JsonPath {
+ public:
+  size_t depth() const { return depth_; }
+  /// The key at a level that is in an object; empty in an array.
+  const std::string& key(size_t level) const { return levels_[level].key; }
+  /// The position at a level that is in an array; -1 in an object.
+  int64_t index(size_t level) const { return levels_[level].index; }
+
+  /// "file, links[3].source".
+  std::string in(const std::string& origin) const;
+
+ private:
+  friend class JsonWalk;
+  struct Level {
+    std::string key;
+    int64_t index = -1;
+  };
+  std::vector<Level> levels_;
+  size_t depth_ = 0;
+};
+
+/// What happens in a JSON text, in its order. `path` is the value's own; the outermost one's has the depth 0.
+class JsonVisitor {
+ public:
+  virtual ~JsonVisitor() = default;
+  virtual void scalar(const JsonPath& path, const JsonScalar& value) = 0;
+  /// An object (or else an array) begins.
+  virtual void open(const JsonPath& path, bool object) = 0;
+  virtual void close(const JsonPath& path) = 0;
+};
+
+/// Walks through a JSON text. Refused, with the line and the byte: what is not JSON by RFC 8259 (NaN among
+/// it), bytes that are not UTF-8, nesting deeper than 64. What the visitor throws passes through. A key that
+/// comes twice is the visitor's to refuse.
+void walk_json(std::string_view text, const std::string& origin, JsonVisitor& visitor);
+
+}  // namespace eignn

@@ -1,0 +1,31 @@
+// A graph of the user's own: a few files, tables or arrays, in a folder or named one by one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/file_dataset.h"
+
+namespace eignn {
+
+struct OwnGraphFiles {
+  std::string graph;     ///< what read_graph takes
+  std::string features;  ///< .npy or .csv, by content
+  std::string labels;    ///< .npy or .csv, by content
+  std::string splits;    ///< .csv, or the folder of the three mask files; empty: there are none
+};
+
+/// Whether the folder holds features or labels under the names of own_graph.cpp.
+bool is_own_graph(const std::string& folder);
+
+FileDataset read_own_graph(const std::string& folder);
+FileDataset read_own_graph(const OwnGraphFiles& files);
+
+/// The tables from memory. The features are (n, d), float64.
+Array parse_features_csv(std::string_view text, const std::string& origin);
+/// Fills in labels or label_sets and known, and classes, for the nodes that `set` has.
+void parse_labels_csv(std::string_view text, const std::string& origin, FileDataset* set);
+std::vector<NodeSplit> parse_splits_csv(std::string_view text, const std::string& origin, int64_t nodes);
+
+}  // namespace eignn
