@@ -173,6 +173,7 @@ FileDataset read_graphsage(const std::string& folder) {
                     class_map_path = prefix + "-class_map.json";
 
   const NodeLinkGraph graph = parse_node_link(read_whole_file(graph_path), graph_path);
+  if (graph.nodes() == 0) refuse("the graph has no nodes", graph_path, "give at least one");
   const KeyedNumbers id_map = read_keyed_numbers(id_map_path);
   const std::vector<int64_t> row = rows_of(graph, graph_path, id_map, id_map_path);
   set.arcs = arcs_of(graph, graph_path, row);

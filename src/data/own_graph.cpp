@@ -318,7 +318,8 @@ std::vector<NodeSplit> parse_splits_csv(std::string_view text, const std::string
 }
 
 bool is_own_graph(const std::string& folder) {
-  return !present(folder, features_names).empty() || !present(folder, labels_names).empty();
+  const auto has = [&](const std::vector<std::string>& names) { return !present(folder, names).empty(); };
+  return has(features_names) || (has(graph_names) && has(labels_names));
 }
 
 FileDataset read_own_graph(const std::string& folder) {

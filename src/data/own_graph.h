@@ -16,7 +16,7 @@ struct OwnGraphFiles {
   std::string splits;    ///< .csv, or the folder of the three mask files; empty: there are none
 };
 
-/// Whether the folder holds features or labels under the names of own_graph.cpp.
+/// Whether the folder holds features, or a graph and labels, under the names of own_graph.cpp.
 bool is_own_graph(const std::string& folder);
 
 FileDataset read_own_graph(const std::string& folder);

@@ -46,7 +46,7 @@ TEST_F(OwnGraph, ReadsTablesWithGaps) {
   EXPECT_TRUE(set.splits.empty()) << "the trainer draws one";
 }
 
-TEST_F(OwnGraph, IsKnownByItsFeaturesOrLabels) {
+TEST_F(OwnGraph, IsKnownByItsFiles) {
   EXPECT_TRUE(is_own_graph(folder_.path("")));
   remove("features.csv");
   EXPECT_TRUE(is_own_graph(folder_.path(""))) << "so that reading it says what is missing";

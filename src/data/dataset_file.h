@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "data/file_dataset.h"
+
+namespace eignn {
+
+/// Reads the data set at `path`, a file or a folder, in whichever format it is (docs/data.md); the names and
+/// the content of the files tell. None of the formats, and more than one, are InputErrors.
+FileDataset read_dataset_file(const std::string& path);
+
+}  // namespace eignn
