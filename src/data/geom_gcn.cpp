@@ -30,7 +30,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 
@@ -227,8 +226,8 @@ template <class Number>
 void store(const std::vector<double>& values, Array* array) {
   array->type = element_type_of<Number>();
   const std::vector<Number> numbers(values.begin(), values.end());
-  array->bytes.resize(numbers.size() * sizeof(Number));
-  std::memcpy(array->bytes.data(), numbers.data(), array->bytes.size());
+  const auto* bytes = reinterpret_cast<const unsigned char*>(numbers.data());
+  array->bytes.assign(bytes, bytes + numbers.size() * sizeof(Number));  // there may be none
 }
 
 Array dense_features(const Numbers& numbers, size_t rows, const std::string& origin) {
