@@ -160,8 +160,8 @@ TEST_F(FetchSet, DropsAnArchiveThatIsDamagedHostileOrLacksAFile) {
     EXPECT_FALSE(std::filesystem::exists(folder.path("data/packed.part/p.zip")));
     EXPECT_FALSE(std::filesystem::exists(folder.path("data/evil")));
   }
-  server.put("/p.zip", {zip_of({"raw/edges"})});
-  EXPECT_EQ(fetch_set(packed, options).files, 1);
+  server.put("/p.zip", {zip_of({"raw/edges", "readme"})});
+  EXPECT_EQ(fetch_set(packed, options).files, 2);
 }
 
 TEST_F(FetchSet, TakesACopyElsewhereInTheFolderAsItIs) {
