@@ -139,12 +139,7 @@ AtomicFolder::AtomicFolder(const std::string& path) : target_(path) {
 }
 
 AtomicFolder::~AtomicFolder() {
-  if (temporary_.empty()) return;
-  try {
-    for (const std::string& file : names_in_folder(temporary_)) std::remove(path(file).c_str());
-  } catch (const std::exception&) {  // what cannot be listed cannot be removed
-  }
-  rmdir(temporary_.c_str());
+  if (!temporary_.empty()) remove_folder(temporary_);
 }
 
 std::string AtomicFolder::path(const std::string& file) const {

@@ -78,6 +78,10 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
       plan.finalists = whole(item.inputs[0], item.name, origin);
       continue;
     }
+    if (item.name == "screening-epochs") {
+      plan.screening_epochs = whole(item.inputs[0], item.name, origin);
+      continue;
+    }
     if (given.count(item.name)) continue;
     if (item.inputs.size() > 1) plan.varied.push_back(item.name);
     std::vector<TrainConfig> wider;
@@ -116,11 +120,15 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
           fmt::format("the data set has {} splits, numbered from 0, and not {} (splits)", split_count, k));
 
   std::vector<std::vector<ResultJson>> runs(plan.points.size());
-  const auto judge = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits) {
+  const auto judge = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits,
+                         int64_t epochs) {
     std::vector<Job> jobs;
     for (const size_t p : points) {
-      const std::string own = folder.empty() ? "" : fmt::format("{}/trials/{:03}", folder, p);
-      for (Job& job : jobs_of_splits(plan.points[p], splits, own)) jobs.push_back(std::move(job));
+      TrainConfig point = plan.points[p];
+      if (epochs > 0) point.epochs = std::min(point.epochs, epochs);
+      const char* stage = epochs > 0 ? "screening" : "trials";
+      const std::string own = folder.empty() ? "" : fmt::format("{}/{}/{:03}", folder, stage, p);
+      for (Job& job : jobs_of_splits(point, splits, own)) jobs.push_back(std::move(job));
     }
     size_t done = 0;
     const auto summaries = run_jobs(jobs, parallel, runner, [&](size_t, const ResultJson& summary) {
@@ -133,16 +141,17 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
     return ranking(points, runs);
   };
 
+  const bool screening = plan.finalists > 0 && plan.screening_epochs > 0;
   std::vector<size_t> all(plan.points.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  auto standing = judge(all, some);
+  auto standing = judge(all, some, screening ? plan.screening_epochs : 0);
   std::map<size_t, std::vector<double>> first_judgement;
   for (const size_t p : all) first_judgement[p] = validation(runs[p]);
   const auto in_final = static_cast<size_t>(plan.finalists);
   std::set<size_t> finalists;
-  if (in_final > 0 && some != every) {
+  if (in_final > 0 && (some != every || screening)) {
     for (size_t k = 0; k < std::min(in_final, standing.size()); ++k) finalists.insert(standing[k].point);
-    standing = judge({finalists.begin(), finalists.end()}, every);
+    standing = judge({finalists.begin(), finalists.end()}, every, 0);
   }
 
   SearchResult result;

@@ -21,6 +21,7 @@ struct SearchPlan {
   std::vector<std::string> varied;  // the settings that have several values, in the file's order
   std::vector<int64_t> splits;      // empty: all
   int64_t finalists = 0;
+  int64_t screening_epochs = 0;
 };
 
 /// `base` is what the points have in common; the settings in `given` (the command line's) win over the file.
@@ -35,7 +36,8 @@ struct SearchResult {
   std::vector<ResultJson> runs;  // the best point's, on the splits of the last judgement
 };
 
-/// `split_count` is the data set's. Runs are kept under folder/trials/NNN/split-K (when there is a folder).
+/// `split_count` is the data set's. Runs are kept under folder/trials/NNN/split-K, those of a shorter first
+/// judgement under folder/screening (when there is a folder).
 SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
                         int64_t parallel, const JobRunner& runner,
                         const std::function<void(size_t done, size_t all, const ResultJson&)>& on_done);

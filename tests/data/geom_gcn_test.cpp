@@ -57,6 +57,12 @@ TEST(GeomGcn, ReadsNumbersOtherThanZeroAndOne) {
   EXPECT_EQ(late.features.as<double>(), (Numbers{0, 1, 1, 7})) << "the first row alone is binary";
 }
 
+TEST(GeomGcn, TakesEmptyFieldsForNoFeatures) {
+  const GeomGcnNodes nodes = parse_geom_gcn_nodes("node_id\tfeature\tlabel\n0\t\t0\n1\t\t2\n", "T");
+  EXPECT_EQ(nodes.features.shape, (std::vector<int64_t>{2, 0}));
+  EXPECT_TRUE(nodes.features.bytes.empty());
+}
+
 TEST(GeomGcn, TakesRowsOfDifferingLengthForIndicesOfOnes) {
   const GeomGcnNodes nodes = parse("1\t3,0,3\t0\n0\t4\t1\n2\t\t1\n");
   EXPECT_EQ(nodes.features.shape, (Ids{3, 5}));

@@ -1,0 +1,12 @@
+#include "data/geom_gcn.h"
+
+#include "folder_input.h"
+#include "fuzz_target.h"
+
+namespace eignn {
+
+void fuzz(std::string_view bytes) {
+  read_geom_gcn(write_folder(bytes, {"out1_node_feature_label.txt", "out1_graph_edges.txt"}));
+}
+
+}  // namespace eignn
