@@ -1,6 +1,7 @@
-// A file holds, for block k counted from the largest, the tensors Q.k (size, size) and lambda.k (size), a
-// checksum of each under its name in the metadata, and there also the key of the matrix. It is mapped, not
-// read: the eigenvectors lie in the system's file cache, shared by all processes that use them.
+// A file holds, for block k counted from the largest, the tensors Qt.k (size, size), an eigenvector in each
+// row as LAPACK leaves them, and lambda.k (size); in the metadata, under their names, a checksum of each, and
+// the key of the matrix. It is mapped, not read: the eigenvectors lie in the system's file cache, shared by
+// all processes that use them.
 #include "eignn/spectrum_cache.h"
 
 #include <ATen/Parallel.h>
@@ -24,9 +25,9 @@ namespace {
 constexpr const char* format = "eignn-spectrum-2";
 constexpr const char* former_format = "eignn-spectrum-1";  // not mapped; written anew without a word
 
-// Q first, and the largest of them at the very front, where the file is aligned.
+// Qt first, and the largest of them at the very front, where the file is aligned.
 std::string vectors_name(size_t place) {
-  return fmt::format("Q.{}", place);
+  return fmt::format("Qt.{}", place);
 }
 std::string values_name(size_t place) {
   return fmt::format("lambda.{}", place);
@@ -97,7 +98,7 @@ bool SpectrumCache::load(const std::string& key, std::vector<EigenBlock>& blocks
     blocks.assign(content.tensors.size() / 2, {});
     for (size_t place = 0; place < blocks.size(); ++place)
       blocks[blocks.size() - 1 - place] = {checked(content, values_name(place), file, path),
-                                           checked(content, vectors_name(place), file, path)};
+                                           checked(content, vectors_name(place), file, path).t()};
     return true;
   } catch (const std::exception& error) {
     warn(fmt::format("a cached spectrum is damaged and is computed anew: {}", error.what()));
@@ -119,7 +120,7 @@ void SpectrumCache::save(const std::string& key, const std::vector<EigenBlock>& 
     for (size_t place = 0; place < blocks.size(); ++place) {
       const EigenBlock& block = blocks[blocks.size() - 1 - place];
       add(values_name(place), block.values);
-      add(vectors_name(place), block.vectors);
+      add(vectors_name(place), block.vectors.t());
     }
     content.metadata["format"] = format;
     content.metadata["matrix"] = key;

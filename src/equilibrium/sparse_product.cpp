@@ -85,11 +85,14 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
   return out;
 }
 
-torch::Tensor dense(const Propagation& S) {
-  auto matrix = torch::zeros({S.nodes, S.nodes}, torch::kFloat64);
-  auto at = matrix.accessor<double, 2>();
-  for (int64_t i = 0; i < S.nodes; ++i)
-    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) at[i][S.column[e]] = S.value(i, e);
+torch::Tensor dense(const Propagation& S, torch::Dtype dtype) {
+  auto matrix = torch::zeros({S.nodes, S.nodes}, dtype);
+  AT_DISPATCH_FLOATING_TYPES(dtype, "dense", [&] {
+    auto at = matrix.accessor<scalar_t, 2>();
+    for (int64_t i = 0; i < S.nodes; ++i)
+      for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e)
+        at[i][S.column[e]] = static_cast<scalar_t>(S.value(i, e));
+  });
   return matrix;
 }
 

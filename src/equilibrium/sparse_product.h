@@ -25,7 +25,7 @@ class SparseProduct {
   Rows straight_, transposed_;
 };
 
-/// S as a dense float64 matrix.
-torch::Tensor dense(const Propagation& S);
+/// S as a dense matrix.
+torch::Tensor dense(const Propagation& S, torch::Dtype dtype = torch::kFloat64);
 
 }  // namespace eignn

@@ -29,10 +29,10 @@ void pin_leading_pair(const Propagation& S, EigenBlock& block) {
 
 EigenBlock decompose(const Propagation& S, torch::Dtype dtype, torch::Device device) {
   EigenBlock block;
-  std::tie(block.values, block.vectors) = symmetric_eigen(dense(S).to(device, dtype));
+  std::tie(block.values, block.vectors) = symmetric_eigen(dense(S, dtype).to(device));
+  // By columns, as LAPACK leaves them and the store returns them: one layout, one order of summation.
+  block.vectors = block.vectors.t().contiguous().t();
   pin_leading_pair(S, block);
-  block.vectors =
-      block.vectors.contiguous();  // as they would come from the store: one layout, one order of summation
   return block;
 }
 
@@ -119,7 +119,7 @@ const std::vector<Spectrum::Part>& Spectrum::parts_of(const torch::Tensor& index
     const bool few = g.count == 1 && 4 * at.size(0) <= 3 * g.size;
     const bool all = at.size(0) == index.size(0);
     parts.push_back(
-        {&g, all ? torch::Tensor() : at, rows, few ? g.Q.index_select(0, rows) : torch::Tensor()});
+        {&g, all ? torch::Tensor() : at, rows, few ? g.Q.t().index_select(1, rows).t() : torch::Tensor()});
   }
   constexpr size_t kept = 4;  // train, validation, test and one to spare
   if (parts_cache_.size() == kept) parts_cache_.erase(parts_cache_.begin());

@@ -30,7 +30,7 @@ class Spectrum {
  private:
   struct Group {  // equal components, consecutive in spectral order
     int64_t begin, count, size;
-    torch::Tensor Q;  // (size, size)
+    torch::Tensor Q;  // (size, size), by columns
 
     torch::Tensor rows_of(const torch::Tensor& all) const { return all.narrow(0, begin, count * size); }
     /// Qᵀ X and Q Z of this group's rows, into `to`.

@@ -55,14 +55,14 @@ TEST_F(CacheTest, ADamagedTensorIsReportedAndTheFileWrittenAnew) {
   const auto first = solve(&cache);
   const auto path = files().at(0);
   const std::string whole = read_whole_file(path);
-  const size_t vectors = whole.size() - 8 * (40 * 40 + 40);  // Q.0 of a chain of 40, then lambda.0
+  const size_t vectors = whole.size() - 8 * (40 * 40 + 40);  // Qt.0 of a chain of 40, then lambda.0
   for (const size_t byte : {vectors, vectors + 8 * 40 * 40 - 1, vectors + 8 * 40 * 40, whole.size() - 1}) {
     std::string damaged = whole;
     damaged[byte] = static_cast<char>(damaged[byte] ^ 1);
     write_file_atomically(path, damaged);
     const auto warning = warning_of_solve(&cache, first);
     EXPECT_CONTAINS(warning, "warning: a cached spectrum is damaged");
-    EXPECT_CONTAINS(warning, byte < vectors + 8 * 40 * 40 ? "Q.0" : "lambda.0");
+    EXPECT_CONTAINS(warning, byte < vectors + 8 * 40 * 40 ? "Qt.0" : "lambda.0");
     EXPECT_EQ(read_whole_file(path), whole);
     EXPECT_EQ(warning_of_solve(&cache, first), "");
   }
