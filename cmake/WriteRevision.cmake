@@ -1,5 +1,8 @@
+# A tree without its history (an archive, a copy in a container) can be told its commit: EIGNN_COMMIT=… cmake --build …
 set(commit "unknown")
-if(GIT)
+if(NOT "$ENV{EIGNN_COMMIT}" STREQUAL "")
+  set(commit $ENV{EIGNN_COMMIT})
+elseif(GIT)
   execute_process(
     COMMAND ${GIT} -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
     OUTPUT_VARIABLE described

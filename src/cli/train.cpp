@@ -97,8 +97,10 @@ void search(const Flags& flags, const std::set<std::string>& given) {
     claim_folder(flags.out, "search.toml", text + "# on top of:\n" + commented(to_toml(flags.config)));
   const auto splits = all_splits(plan.points[0]);
   const auto report = [&](size_t done, size_t all, const Json& run) {
-    if (!flags.json)
-      note(fmt::format("run {} of {}: validation {}", done, all, percent(run["val_" + metric_of(run)])));
+    if (flags.json) return;
+    note(fmt::format("run {} of {}: {}", done, all,
+                     run.contains("failed") ? run["failed"].get<std::string>()
+                                            : "validation " + percent(run["val_" + metric_of(run)])));
   };
   const SearchResult result = run_search(plan, static_cast<int64_t>(splits.size()), flags.out, flags.jobs,
                                          runner_of(flags, "the same command", /*keep_models=*/false), report);
@@ -117,7 +119,7 @@ void search(const Flags& flags, const std::set<std::string>& given) {
   for (const Json& trial : result.trials) {
     std::vector<std::string> row;
     for (const auto& name : plan.varied) row.push_back(trial["settings"][name].get<std::string>());
-    row.push_back(percent(trial["val_mean"]));
+    row.push_back(trial.contains("val_mean") ? percent(trial["val_mean"]) : "failed");
     row.push_back(trial.contains("final_val_mean") ? percent(trial["final_val_mean"]) : "-");
     row.push_back(trial["chosen"].get<bool>() ? "chosen" : "");
     rows.push_back(row);

@@ -43,6 +43,8 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, con
   int64_t products = 0;
   // Each round starts from a recomputed residual: the recurrence's own drifts when the condition number is
   // large.
+  constexpr int64_t most_products_in_a_sweep = 1000;
+  const double smallest = X.scalar_type() == torch::kFloat32 ? 1e-36 : 1e-290;  // below it quotients overflow
   constexpr int most_rounds = 20;  // by then the recurrence and the recomputed residual will never agree
   for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
     auto r = X - A(Z);  // r = x - A z
@@ -57,15 +59,19 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, con
     const double goal = options.tf32 ? std::max(bound, tf32_reduction * r_norm) : bound;
     auto p = r.clone();
     Z = Z.clone();  // what the caller gave is not ours to change
-    while (products <= options.max_iterations && r_norm > goal) {
+    const auto none = torch::zeros_like(rho);
+    for (int64_t sweep_products = 0; r_norm > goal && sweep_products < most_products_in_a_sweep;
+         ++sweep_products) {
       const auto q = A(p);  // q = A p
       ++products;
-      const auto alpha =
-          torch::where(rho > 0, rho / row_dots(p, q), torch::zeros_like(rho));  // α = ρ / ⟨p, q⟩
+      // A row that rounding has robbed of its curvature rests until the next sweep.
+      const auto curvature = row_dots(p, q);
+      const auto alive = (rho > smallest).logical_and(curvature > smallest);
+      const auto alpha = torch::where(alive, rho / curvature, none);  // α = ρ / ⟨p, q⟩
       Z.addcmul_(alpha, p);
       r.addcmul_(alpha, q, -1);
       const auto next = row_dots(r, r);
-      const auto beta = torch::where(rho > 0, next / rho, torch::zeros_like(rho));  // β = ρ' / ρ
+      const auto beta = torch::where(alive, next / rho, none);  // β = ρ' / ρ
       p.mul_(beta).add_(r);
       rho = next;
       r_norm = rho.sum().sqrt().item<double>();

@@ -42,8 +42,16 @@ TrainConfig canonical(TrainConfig config) {
   return config;
 }
 
+bool failed(const std::vector<ResultJson>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const ResultJson& run) { return run.contains("failed"); });
+}
+
 std::vector<double> validation(const std::vector<ResultJson>& runs) {
-  return figures(runs, "val_" + metric_of(runs.at(0)));
+  return failed(runs) ? std::vector<double>() : figures(runs, "val_" + metric_of(runs.at(0)));
+}
+
+double mean_validation(const std::vector<ResultJson>& runs) {
+  return failed(runs) ? -1 : mean_of_runs(validation(runs)).mean;
 }
 
 struct Standing {
@@ -55,7 +63,7 @@ struct Standing {
 std::vector<Standing> ranking(const std::vector<size_t>& points,
                               const std::vector<std::vector<ResultJson>>& runs) {
   std::vector<Standing> out;
-  for (const size_t p : points) out.push_back({p, mean_of_runs(validation(runs[p])).mean});
+  for (const size_t p : points) out.push_back({p, mean_validation(runs[p])});
   std::stable_sort(out.begin(), out.end(),
                    [](const Standing& a, const Standing& b) { return a.val > b.val; });
   return out;
@@ -131,7 +139,14 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
       for (Job& job : jobs_of_splits(point, splits, own)) jobs.push_back(std::move(job));
     }
     size_t done = 0;
-    const auto summaries = run_jobs(jobs, parallel, runner, [&](size_t, const ResultJson& summary) {
+    const auto forgiving = [&](const Job& job) -> ResultJson {
+      try {
+        return runner(job);
+      } catch (const InputError& error) {
+        return {{"failed", error.what()}};
+      }
+    };
+    const auto summaries = run_jobs(jobs, parallel, forgiving, [&](size_t, const ResultJson& summary) {
       if (on_done) on_done(++done, jobs.size(), summary);
     });
     for (size_t k = 0; k < points.size(); ++k) {
@@ -154,6 +169,9 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
     standing = judge({finalists.begin(), finalists.end()}, every, 0);
   }
 
+  if (failed(runs[standing[0].point]))
+    throw InputError(fmt::format("every point of the search failed, the first so: {}",
+                                 runs[standing[0].point][0].value("failed", "")));
   SearchResult result;
   for (const size_t p : all) {
     const auto settings = to_strings(plan.points[p]);
@@ -161,13 +179,17 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
     for (const auto& name : plan.varied) trial["settings"][name] = settings.at(name);
     trial["splits"] = some;
     trial["val"] = first_judgement[p];
-    trial["val_mean"] = mean_of_runs(first_judgement[p]).mean;
-    if (finalists.count(p)) {
+    if (!first_judgement[p].empty()) trial["val_mean"] = mean_of_runs(first_judgement[p]).mean;
+    if (finalists.count(p) && !failed(runs[p])) {
       trial["final_val"] = validation(runs[p]);
-      trial["final_val_mean"] = mean_of_runs(validation(runs[p])).mean;
+      trial["final_val_mean"] = mean_validation(runs[p]);
     }
-    trial["epochs"] = figures(runs[p], "epochs");
-    trial["seconds_per_epoch"] = figures(runs[p], "seconds_per_epoch");
+    for (const ResultJson& run : runs[p])
+      if (run.contains("failed")) trial["failed"] = run["failed"];
+    if (!failed(runs[p])) {
+      trial["epochs"] = figures(runs[p], "epochs");
+      trial["seconds_per_epoch"] = figures(runs[p], "seconds_per_epoch");
+    }
     trial["chosen"] = p == standing[0].point;
     result.trials.push_back(trial);
   }

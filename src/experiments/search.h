@@ -37,7 +37,8 @@ struct SearchResult {
 };
 
 /// `split_count` is the data set's. Runs are kept under folder/trials/NNN/split-K, those of a shorter first
-/// judgement under folder/screening (when there is a folder).
+/// judgement under folder/screening (when there is a folder). A run that fails (no convergence, a loss that
+/// is not finite) is recorded with its message, and its point is out.
 SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
                         int64_t parallel, const JobRunner& runner,
                         const std::function<void(size_t done, size_t all, const ResultJson&)>& on_done);

@@ -57,6 +57,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.epsilon = c.epsilon;
   options.dtype = parse_dtype(c.dtype);
   options.device = parse_device(c.device);
+  options.max_iterations = 5000;  // a step that takes more is no step forward: the weights went astray
   options.tf32 = c.tf32 == "on" && options.device.is_cuda();
   return options;
 }
