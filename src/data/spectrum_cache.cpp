@@ -22,8 +22,7 @@ namespace eignn {
 
 namespace {
 
-constexpr const char* format = "eignn-spectrum-2";
-constexpr const char* former_format = "eignn-spectrum-1";  // not mapped; written anew without a word
+const std::string family = "eignn-spectrum-", format = family + "3";
 
 // Qt first, and the largest of them at the very front, where the file is aligned.
 std::string vectors_name(size_t place) {
@@ -92,8 +91,9 @@ bool SpectrumCache::load(const std::string& key, std::vector<EigenBlock>& blocks
   try {
     const auto file = std::make_shared<const MappedFile>(path);
     const SafeTensorsView content = view_safetensors(file->bytes(), path);
-    if (metadata_of(content, "format") == former_format) return false;
-    if (metadata_of(content, "format") != format) damaged("it has no known format", path);
+    const std::string stated = metadata_of(content, "format");
+    if (stated.rfind(family, 0) != 0) damaged("it has no known format", path);
+    if (stated != format) return false;  // of another version: written anew without a word
     if (metadata_of(content, "matrix") != key) damaged("it belongs to another matrix", path);
     blocks.assign(content.tensors.size() / 2, {});
     for (size_t place = 0; place < blocks.size(); ++place)
