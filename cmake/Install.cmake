@@ -1,7 +1,7 @@
 # `cmake --install` and find_package(eignn): the libraries, the public headers, the command.
 include(CMakePackageConfigHelpers)
 
-set(installed eignn eignn_base)
+set(installed eignn eignn_base eignn_openblas)
 if(NOT EIGNN_MINIMAL)
   list(APPEND installed eignn_libzip eignn_zlib eignn_amd eignn_curl)
 endif()

@@ -11,23 +11,35 @@
 
 namespace eignn {
 
-/// Node indices, int64.
+/// Indices of labelled nodes, int64.
 struct Split {
   torch::Tensor train, val, test;
 };
 
+/// One graph, or several that are disjoint (`graph_of` tells them apart, and a split then goes by graphs).
 struct Dataset {
   std::string name;
-  Graph graph;             // arcs as the data has them; a Direction says how they are read
-  torch::Tensor features;  // float64 (n, m)
-  torch::Tensor labels;    // int64 (n,)
+  std::string format;        // of the files it was read from; empty: built in
+  Graph graph;               // arcs as the data has them; a Direction says how they are read
+  int64_t arcs_in_file = 0;  // with repeats
+  torch::Tensor features;    // float64 (n, m)
+  /// One label a node: int64 (n,), -1 where it is not known. A set of labels: uint8 (n, classes), see
+  /// `known`.
+  torch::Tensor labels;
+  torch::Tensor known;  // bool (n,): the label is known
   int64_t classes = 0;
+  std::vector<int64_t> graph_of;  // (n,): which graph a node is of, from 0; empty: there is one
   std::vector<Split> splits;
+  bool drawn_split = false;  // the files had none: drawn by the seed
   std::vector<int64_t>
       distance;  // hops from the informative node, where the set has such a thing; else empty
 
   int64_t nodes() const { return graph.nodes; }
   int64_t feature_count() const { return features.size(1); }
+  bool multi_label() const { return labels.dim() == 2; }
+  int64_t graphs() const;
+  /// The nodes of each graph, ascending.
+  std::vector<std::vector<int64_t>> members() const;
 };
 
 /// The paper's synthetic chains: `chains_per_class` paths per class, features zero but for the one-hot class
@@ -46,9 +58,14 @@ Dataset chains_dataset(const ChainsOptions& options, uint64_t seed);
 /// train on, 4 to validate, the rest to test.
 Dataset karate_dataset(uint64_t seed);
 
-/// The built-in sets by name ("chains", "karate"); UsageError for another name.
+/// A built-in set ("chains", "karate"), a path (docs/data.md has the formats; they are recognised by
+/// content), or a named public set found in $EIGNN_DATA or the cache, in this order. Where files have no
+/// splits, one is drawn by the seed: of each class 60 % to train, 20 % to validate, 20 % to test on.
+/// UsageError for a name that is none of these.
 Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed);
 
+/// What `name` may be, besides a path.
 const std::vector<std::string>& dataset_names();
+bool is_dataset_name(const std::string& name);
 
 }  // namespace eignn

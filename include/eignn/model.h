@@ -19,11 +19,10 @@ class Model : public torch::nn::Module {
   virtual torch::Tensor scores(const torch::Tensor& index) = 0;
 
   /// Dropout masks of one epoch follow from this seed alone, so that a resumed run draws the same.
-  void seed_dropout(uint64_t seed) { dropout_generator_.set_current_seed(seed); }
+  void seed_dropout(uint64_t seed);
 
-  /// The weight that propagates (EIGNN's F), which may have a learning rate of its own; undefined where there
-  /// is none.
-  virtual torch::Tensor propagation_weight() const { return {}; }
+  /// The weights that propagate (EIGNN's F), which may have a learning rate of their own.
+  virtual std::vector<torch::Tensor> propagation_weights() const { return {}; }
 
   /// What the next solve starts from, besides the parameters; see Solver::memory.
   virtual std::vector<torch::Tensor> memory() const { return {}; }
@@ -43,6 +42,7 @@ enum class Head {
   plain,       // f = B z, the paper's for the universities
   l2,          // z/‖z‖, dropout, linear: the chains
   batch_norm,  // batch norm over all nodes, dropout, linear: Wikipedia
+  residual,    // ELU(BN(W₀z + W_r x)), residual blocks ELU(BN(Wh + h)), linear: PPI
 };
 Head parse_head(const std::string& name);
 const char* name(Head head);
@@ -57,6 +57,10 @@ struct EignnOptions {
   Head head = Head::plain;
   Start start = Start::xavier;
   double dropout = 0;
+  int64_t encoder = 0;     // ReLU(W x + b) of this width takes the place of x in the equilibrium; 0: none
+  int64_t equilibria = 1;  // side by side, each with an F of its own; the head sees all of them
+  int64_t width = 256;     // residual: of the hidden layers
+  int64_t blocks = 2;      // residual: how many blocks
 };
 
 /// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias.
@@ -64,6 +68,15 @@ struct EignnOptions {
 ///     auto model = make_eignn(std::move(solver), X, classes, {}, /*seed=*/0);
 ///     auto f = model->scores(index);
 std::shared_ptr<Model> make_eignn(std::unique_ptr<Solver> solver, const torch::Tensor& X, int64_t classes,
+                                  const EignnOptions& options, uint64_t seed);
+
+/// One of several disjoint graphs: its nodes (rows of X, ascending) and a solver bound to it.
+struct GraphPart {
+  std::vector<int64_t> nodes;
+  std::unique_ptr<Solver> solver;
+};
+/// The same over several graphs; only those that an index names are solved.
+std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed);
 
 const std::vector<std::string>& model_names();

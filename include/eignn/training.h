@@ -26,6 +26,7 @@ struct TrainConfig {
   int64_t feature_dim = 100;
   double noise = 0;
   std::string split = "0";
+  std::string feature_norm = "none";
   // propagation
   std::string direction = "undirected";
   std::string normalise = "sym";
@@ -37,6 +38,10 @@ struct TrainConfig {
   double gamma = 0.8;
   double epsilon = 1e-12;
   double dropout = 0;
+  int64_t encoder = 0;
+  int64_t equilibria = 1;
+  int64_t width = 256;
+  int64_t blocks = 2;
   // optimisation
   double lr = 0.01;
   double lr_propagation = -1;  // -1: as lr
@@ -45,10 +50,13 @@ struct TrainConfig {
   int64_t epochs = 2000;
   int64_t patience = 200;
   std::string stopping = "loss";
+  std::string schedule = "constant";
+  int64_t batch_graphs = 2;  // where a data set has several graphs
   // machine
   std::string solver = "auto";
   std::string device = "cpu";
   std::string dtype = "float32";
+  std::string tf32 = "off";
   int64_t threads = 0;  // 0: all cores
   uint64_t seed = 0;
 };
@@ -65,6 +73,7 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
 /// Throws UsageError for names that do not exist and values out of range.
 void validate(const TrainConfig& config);
 
+/// The data set as the models see it: read or generated, features normalised.
 Dataset load_dataset(const TrainConfig& config);
 /// The propagation matrix this configuration asks for.
 Propagation make_propagation(const Dataset& dataset, const TrainConfig& config);
@@ -88,7 +97,8 @@ struct DistanceScore {
 
 struct EpochReport {
   int64_t epoch = 0;
-  double train_loss = 0, val_loss = 0, val_accuracy = 0;
+  const char* metric = "accuracy";  // what val_score is: accuracy or micro_f1
+  double train_loss = 0, val_loss = 0, val_score = 0;
   double seconds = 0;  // train step + evaluation
   bool kept = false;   // these weights are the best so far
 };
@@ -101,7 +111,8 @@ struct TrainSummary {
   int64_t epochs = 0;       // run
   int64_t best_epoch = -1;  // 0-based
   bool interrupted = false;
-  Scores accuracy, loss;  // at the kept weights
+  std::string metric = "accuracy";  // or micro_f1, where a node has a set of labels
+  Scores score, loss;               // at the kept weights
   double seconds_total = 0, seconds_per_epoch = 0, seconds_per_train_step = 0, preprocess_seconds = 0;
   int64_t peak_memory_bytes = 0;
   double weight_change = 0;  // ‖F - F₀‖ / ‖F₀‖
@@ -116,9 +127,10 @@ struct TrainHooks {
 
 /// Trains on one split. With `folder` the run is kept there (config.toml, metrics.jsonl, summary.json,
 /// model.safetensors, predictions.csv); with `resume` the run in `folder` goes on where it stopped, to the
-/// result it would have had.
+/// result it would have had. `loaded` may be what load_dataset(config) returns, to read it once for many
+/// runs.
 TrainSummary train(const TrainConfig& config, const std::string& folder = {}, bool resume = false,
-                   const TrainHooks& hooks = {});
+                   const TrainHooks& hooks = {}, const Dataset* loaded = nullptr);
 
 /// The summary as the JSON object of summary.json.
 std::string to_json(const TrainSummary& summary);

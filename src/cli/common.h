@@ -20,6 +20,8 @@ void add_predict(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_convert(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_fetch(CLI::App& app);
 
 /// Makes a command: its callback first refuses what it does not know (with the nearest flag), then does
@@ -58,5 +60,6 @@ struct Interrupted {
 
 std::string percent(double fraction);
 std::string machine_name();  // the processor's name and the number of cores
+std::string gpu_name();      // the first GPU's
 
 }  // namespace eignn::cli

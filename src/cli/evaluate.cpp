@@ -4,6 +4,7 @@
 #include "cli/common.h"
 #include "cli/restored.h"
 #include "report/table.h"
+#include "train/metrics.h"
 
 namespace eignn::cli {
 
@@ -23,19 +24,21 @@ void work(const CLI::App& command, const Flags& flags) {
                {"solver", restored.model->solver_name()},
                {"split", restored.split}};
   const Split& split = restored.dataset.splits[restored.split];
+  const std::string metric = metric_name(restored.dataset.labels);
+  const auto labels = on_device(restored, restored.dataset.labels);
   std::vector<std::vector<std::string>> rows;
   Json losses;
   for (const auto& [name, nodes] : {std::pair<const char*, torch::Tensor>{"train", split.train},
                                     {"val", split.val},
                                     {"test", split.test}}) {
-    const auto [loss, accuracy] = evaluate(restored, nodes);
-    json[fmt::format("{}_accuracy", name)] = accuracy;
+    const auto [loss, score] = evaluate(*restored.model, labels, on_device(restored, nodes));
+    json[fmt::format("{}_{}", name, metric)] = score;
     losses[name] = loss;
-    rows.push_back({name, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss), percent(accuracy)});
+    rows.push_back({name, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss), percent(score)});
   }
   json["loss"] = losses;
   if (flags.json) return print_json(json);
-  fmt::print("{}", format_table({"split", "nodes", "loss", "accuracy"}, rows));
+  fmt::print("{}", format_table({"split", "nodes", "loss", metric}, rows));
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ int run(int argc, char** argv) {
   cli::add_predict(app);
   cli::add_solve(app);
   cli::add_inspect(app);
+  cli::add_convert(app);
+  cli::add_reproduce(app);
   cli::add_bench(app);
   cli::add_fetch(app);
 

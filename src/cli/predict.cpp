@@ -4,6 +4,7 @@
 #include "cli/restored.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
+#include "train/metrics.h"
 #include "train/run_folder.h"
 
 namespace eignn::cli {
@@ -27,11 +28,11 @@ void work(const CLI::App& command, const Flags& flags) {
     throw UsageError(fmt::format(
         "the ending says the format, and '{}' has none of them (--out); use .csv or .npy", flags.out));
   const Restored restored = restore(command, flags.config, flags.checkpoint);
-  const auto f = scores(restored, torch::arange(restored.dataset.nodes()));
+  const auto f = scores_of(*restored.model, on_device(restored, torch::arange(restored.dataset.nodes())));
   if (csv) {
     write_predictions_csv(flags.out, restored.dataset, restored.dataset.splits[restored.split], f);
   } else {
-    write_npy(flags.out, f.to(torch::kFloat64).softmax(1));
+    write_npy(flags.out, probabilities(f, restored.dataset));
   }
   fmt::print("{} nodes written to {}\n", restored.dataset.nodes(), flags.out);
 }
@@ -39,11 +40,12 @@ void work(const CLI::App& command, const Flags& flags) {
 }  // namespace
 
 void add_predict(CLI::App& app) {
-  auto* command = add_command(
-      app, "predict", "Predict the class of every node",
-      "  eignn predict --checkpoint runs/a --out predictions.csv\n"
-      "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
-      ".csv: node,split,label,predicted,p0,p1,…; .npy: class probabilities, float64 (nodes, classes).");
+  auto* command =
+      add_command(app, "predict", "Predict the class of every node",
+                  "  eignn predict --checkpoint runs/a --out predictions.csv\n"
+                  "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
+                  ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known); .npy: class "
+                  "probabilities, float64 (nodes, classes).");
   auto flags = std::make_shared<Flags>();
   add_restore_flags(*command, flags->config, flags->checkpoint);
   command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");

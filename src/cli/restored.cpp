@@ -6,7 +6,7 @@
 #include "eignn/error.h"
 #include "train/checkpoint.h"
 #include "train/config.h"
-#include "train/metrics.h"
+#include "train/trainer.h"
 
 namespace eignn::cli {
 
@@ -25,24 +25,15 @@ Restored restore(const CLI::App& command, const TrainConfig& flags, const std::s
   validate(out.config);
   use_threads(out.config.threads);
   out.dataset = load_dataset(out.config);
-  out.split = out.config.split == "all" ? 0 : std::stoll(out.config.split);
-  if (out.split >= static_cast<int64_t>(out.dataset.splits.size()))
-    throw UsageError(fmt::format("the data set {} has no split {} (--split); it has {}, numbered from 0",
-                                 out.dataset.name, out.split, out.dataset.splits.size()));
+  if (out.config.split == "all") out.config.split = "0";
+  out.split = split_number(out.config, out.dataset);
   out.cache = std::make_unique<SpectrumCache>();
   out.model = restore_model(checkpoint, out.dataset, out.config, out.cache.get(), path);
   return out;
 }
 
-torch::Tensor scores(const Restored& restored, const torch::Tensor& nodes) {
-  const torch::NoGradGuard guard;
-  return restored.model->scores(nodes.to(restored.model->parameters()[0].device())).to(torch::kCPU);
-}
-
-Evaluation evaluate(const Restored& restored, const torch::Tensor& nodes) {
-  const auto f = scores(restored, nodes);
-  const auto labels = restored.dataset.labels.index_select(0, nodes);
-  return {torch::cross_entropy_loss(f, labels).item<double>(), accuracy(f, labels)};
+torch::Tensor on_device(const Restored& restored, const torch::Tensor& tensor) {
+  return tensor.to(restored.model->parameters()[0].device());
 }
 
 }  // namespace eignn::cli

@@ -24,12 +24,7 @@ void add_restore_flags(CLI::App& command, TrainConfig& config, std::string& chec
 
 Restored restore(const CLI::App& command, const TrainConfig& flags, const std::string& checkpoint);
 
-/// Scores without dropout or gradients.
-torch::Tensor scores(const Restored& restored, const torch::Tensor& nodes);
-
-struct Evaluation {
-  double loss, accuracy;
-};
-Evaluation evaluate(const Restored& restored, const torch::Tensor& nodes);
+/// On the model's device.
+torch::Tensor on_device(const Restored& restored, const torch::Tensor& tensor);
 
 }  // namespace eignn::cli

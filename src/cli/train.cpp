@@ -1,12 +1,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+#include <numeric>
+
 #include "cli/common.h"
-#include "cli/progress.h"
+#include "cli/run_jobs.h"
 #include "data/atomic_file.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
-#include "report/statistics.h"
+#include "experiments/search.h"
 #include "report/table.h"
+#include "train/config.h"
 
 namespace eignn::cli {
 
@@ -14,7 +19,8 @@ namespace {
 
 struct Flags {
   TrainConfig config;
-  std::string out, resume, config_file;
+  std::string out, resume, config_file, search_file;
+  int64_t jobs = 1;
   bool json = false;
 };
 
@@ -31,76 +37,134 @@ void print_summary(const TrainSummary& s) {
                       band.nodes > 0 ? percent(band.accuracy) : "-"});
     fmt::print("\n{}\n", format_table({"hops from the informative node", "test nodes", "accuracy"}, rows));
   }
-  fmt::print("accuracy  train {}  validation {}  test {}\n", percent(s.accuracy.train),
-             percent(s.accuracy.val), percent(s.accuracy.test));
+  fmt::print("{}  train {}  validation {}  test {}\n", s.metric, percent(s.score.train), percent(s.score.val),
+             percent(s.score.test));
 }
 
-TrainSummary train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet) {
-  Progress progress(config.epochs, quiet);
-  TrainHooks hooks;
-  hooks.on_epoch = [&](const EpochReport& r) {
-    progress.update(r.epoch + 1, fmt::format("loss {:.4f}  validation loss {:.4f} accuracy {}", r.train_loss,
-                                             r.val_loss, percent(r.val_accuracy)));
-  };
-  hooks.interrupted = interrupted;
-  TrainSummary summary = train(config, folder, resume, hooks);
-  if (summary.interrupted)
-    throw Interrupted{
-        folder.empty()
-            ? fmt::format("interrupted after {} epochs; nothing was kept, since there was no --out",
-                          summary.epochs)
-            : fmt::format("interrupted after {} epochs; go on with: eignn train --resume {}", summary.epochs,
-                          folder)};
-  return summary;
+void print_or_json(const TrainSummary& summary, bool json) {
+  json ? print_json(Json::parse(to_json(summary))) : print_summary(summary);
 }
 
-void train_all_splits(const TrainConfig& config, const Flags& flags) {
-  const int64_t count = static_cast<int64_t>(load_dataset(config).splits.size());
-  Json runs = Json::array();
-  std::vector<double> test;
+std::vector<int64_t> all_splits(const TrainConfig& config) {
+  std::vector<int64_t> splits(load_dataset(config).splits.size());
+  std::iota(splits.begin(), splits.end(), 0);
+  return splits;
+}
+
+void print_runs(const std::vector<Json>& runs, bool json) {
+  const Json together = summary_of_splits(runs);
+  if (json) return print_json(together);
+  const std::string metric = metric_of(runs[0]);
   std::vector<std::vector<std::string>> rows;
-  for (int64_t k = 0; k < count; ++k) {
-    TrainConfig one = config;
-    one.split = std::to_string(k);
-    const auto summary =
-        train_one(one, flags.out.empty() ? "" : fmt::format("{}/split-{}", flags.out, k), false, flags.json);
-    runs.push_back(Json::parse(to_json(summary)));
-    test.push_back(summary.accuracy.test);
-    rows.push_back({std::to_string(k), std::to_string(summary.best_epoch), percent(summary.accuracy.val),
-                    percent(summary.accuracy.test)});
+  for (const Json& run : runs)
+    rows.push_back({run["split"].dump(), run["best_epoch"].dump(), percent(run["val_" + metric]),
+                    percent(run["test_" + metric])});
+  const std::string key = "test_" + metric;
+  fmt::print(
+      "{}\ntest {} {:.2f} ± {:.2f} % (standard deviation over {} splits; 95 % interval of the mean ± "
+      "{:.2f})\n",
+      format_table({"split", "best epoch", "validation", "test"}, rows), metric,
+      100 * together[key + "_mean"].get<double>(), 100 * together[key + "_std"].get<double>(), runs.size(),
+      100 * together[key + "_ci95"].get<double>());
+}
+
+JobRunner runner_of(const Flags& flags, const std::string& resume_words, bool keep_models) {
+  JobOptions options;
+  options.parallel = flags.jobs;
+  options.quiet = flags.json;
+  options.keep_models = keep_models;
+  options.resume_words = resume_words;
+  return job_runner(options);
+}
+
+std::string commented(const std::string& text) {
+  std::string out;
+  TextLines lines(text, "");
+  while (lines.next()) out += fmt::format("# {}\n", lines.line());
+  return out;
+}
+
+void train_all_splits(const TrainConfig& config, const std::string& out, const Flags& flags) {
+  if (!out.empty()) claim_folder(out, "config.toml", to_toml(config));
+  const auto jobs = jobs_of_splits(config, all_splits(config), out);
+  print_runs(run_jobs(jobs, flags.jobs, runner_of(flags, "eignn train --resume " + out, true)), flags.json);
+}
+
+void search(const Flags& flags, const std::set<std::string>& given) {
+  const std::string text = read_whole_file(flags.search_file);
+  const SearchPlan plan = parse_search(text, flags.config, given, flags.search_file);
+  if (!flags.out.empty())
+    claim_folder(flags.out, "search.toml", text + "# on top of:\n" + commented(to_toml(flags.config)));
+  const auto splits = all_splits(plan.points[0]);
+  const auto report = [&](size_t done, size_t all, const Json& run) {
+    if (!flags.json)
+      note(fmt::format("run {} of {}: validation {}", done, all, percent(run["val_" + metric_of(run)])));
+  };
+  const SearchResult result = run_search(plan, static_cast<int64_t>(splits.size()), flags.out, flags.jobs,
+                                         runner_of(flags, "the same command", /*keep_models=*/false), report);
+  if (!flags.out.empty()) {
+    write_file_atomically(flags.out + "/trials.json", result.trials.dump(1) + "\n");
+    write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
   }
-  const MeanOfRuns mean = mean_of_runs(test);
   if (flags.json) {
-    print_json({{"runs", runs},
-                {"test_accuracy_mean", mean.mean},
-                {"test_accuracy_std", mean.std},
-                {"test_accuracy_ci95", mean.ci95}});
-    return;
+    Json json = summary_of_splits(result.runs);
+    json["trials"] = result.trials;
+    return print_json(json);
   }
-  fmt::print("{}\ntest accuracy {:.2f} ± {:.2f} % (standard deviation over {} splits)\n",
-             format_table({"split", "best epoch", "validation", "test"}, rows), 100 * mean.mean,
-             100 * mean.std, count);
+  std::vector<std::string> header = plan.varied;
+  header.insert(header.end(), {"validation", "all splits", ""});
+  std::vector<std::vector<std::string>> rows;
+  for (const Json& trial : result.trials) {
+    std::vector<std::string> row;
+    for (const auto& name : plan.varied) row.push_back(trial["settings"][name].get<std::string>());
+    row.push_back(percent(trial["val_mean"]));
+    row.push_back(trial.contains("final_val_mean") ? percent(trial["final_val_mean"]) : "-");
+    row.push_back(trial["chosen"].get<bool>() ? "chosen" : "");
+    rows.push_back(row);
+  }
+  fmt::print("{}\nThe chosen one, tested:\n", format_table(header, rows));
+  print_runs(result.runs, false);
+}
+
+// A folder with the runs of all splits, rather than one run.
+bool holds_all_splits(const std::string& folder) {
+  const std::string path = folder + "/config.toml";
+  if (!std::filesystem::exists(path)) return false;
+  TrainConfig config;
+  apply_toml(config, read_whole_file(path), {}, path);
+  return config.split == "all";
+}
+
+void resume(const CLI::App& command, const Flags& flags) {
+  if (!flags.out.empty() || !flags.config_file.empty() || !flags.search_file.empty() ||
+      !given_flags(command).empty())
+    throw UsageError(
+        "--resume takes everything from the run folder (--resume); give it alone, or with --json");
+  if (!holds_all_splits(flags.resume))
+    return print_or_json(train_one({}, flags.resume, true, flags.json), flags.json);
+  TrainConfig config;
+  const std::string path = flags.resume + "/config.toml";
+  apply_toml(config, read_whole_file(path), {}, path);
+  validate(config);
+  train_all_splits(config, flags.resume, flags);
 }
 
 void work(const CLI::App& command, Flags& flags) {
   watch_for_interrupt();
-  if (!flags.resume.empty()) {
-    if (!flags.out.empty() || !flags.config_file.empty() || !given_flags(command).empty())
-      throw UsageError(
-          "--resume takes everything from the run folder (--resume); give it alone, or with --json");
-    const auto summary = train_one({}, flags.resume, true, flags.json);
-    flags.json ? print_json(Json::parse(to_json(summary))) : print_summary(summary);
-    return;
-  }
+  if (!flags.resume.empty()) return resume(command, flags);
+  if (flags.jobs < 1 || flags.jobs > 1024)
+    throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", flags.jobs));
+  if (flags.jobs > 1 && flags.out.empty())
+    throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
   auto given = given_flags(command);
   if (!flags.config_file.empty())
     given = apply_toml(flags.config, read_whole_file(flags.config_file), given, flags.config_file);
   validate(flags.config);
   apply_recipe(flags.config, given);
   validate(flags.config);
-  if (flags.config.split == "all") return train_all_splits(flags.config, flags);
-  const auto summary = train_one(flags.config, flags.out, false, flags.json);
-  flags.json ? print_json(Json::parse(to_json(summary))) : print_summary(summary);
+  if (!flags.search_file.empty()) return search(flags, given);
+  if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
+  print_or_json(train_one(flags.config, flags.out, false, flags.json), flags.json);
 }
 
 }  // namespace
@@ -113,6 +177,8 @@ void add_train(CLI::App& app) {
                   "  eignn train --dataset karate --out runs/karate\n"
                   "  eignn train --resume runs/karate\n"
                   "  eignn train --config runs/karate/config.toml\n"
+                  "  eignn train --dataset cornell --split all --out runs/cornell\n"
+                  "  eignn train --dataset texas --search grid.toml --out runs/search\n"
                   "What is not given comes from the data set's recipe, then from the defaults shown above.");
   auto flags = std::make_shared<Flags>();
   add_run_flags(*command, flags->config);
@@ -120,6 +186,10 @@ void add_train(CLI::App& app) {
   command->add_option("--resume", flags->resume, "Go on with the interrupted run in this folder");
   command->add_flag("--json", flags->json, "Print the summary as one JSON object");
   command->add_option("--config", flags->config_file, "Read flags from a file, such as a run's config.toml");
+  command->add_option("--search", flags->search_file,
+                      "Try the lists of values in this TOML file; validation chooses (docs/data.md)");
+  command->add_option("--jobs", flags->jobs, "Runs at a time, with --split all or --search")
+      ->capture_default_str();
   set_work(command, [command, flags] { work(*command, *flags); });
 }
 

@@ -99,30 +99,18 @@ FileDataset from_arrays(const NamedArrays& arrays) {
   return set;
 }
 
-Array whole_numbers(const std::vector<int64_t>& values, const std::vector<int64_t>& shape) {
+Array whole_numbers(const std::vector<int64_t>& shape, const std::vector<int64_t>& values) {
   const auto fits = [](int64_t value) {
     return value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
   };
-  Array array;
-  array.shape = shape;
-  const auto store = [&](const auto& numbers) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(numbers.data());
-    array.bytes.assign(bytes, bytes + numbers.size() * sizeof(numbers[0]));
-  };
-  const bool small = std::all_of(values.begin(), values.end(), fits);
-  array.type = small ? ElementType::int32 : ElementType::int64;
-  if (small)
-    store(std::vector<int32_t>(values.begin(), values.end()));
-  else
-    store(values);
-  return array;
+  return std::all_of(values.begin(), values.end(), fits)
+             ? array_of(shape, std::vector<int32_t>(values.begin(), values.end()))
+             : array_of(shape, values);
 }
 
-Array bytes_array(ElementType type, std::vector<uint8_t> values, const std::vector<int64_t>& shape) {
-  Array array;
-  array.type = type;
-  array.shape = shape;
-  array.bytes = std::move(values);
+Array flags(const std::vector<int64_t>& shape, const std::vector<uint8_t>& values) {
+  Array array = array_of(shape, values);
+  array.type = ElementType::boolean;
   return array;
 }
 
@@ -131,7 +119,7 @@ Array masks_of(const FileDataset& set, std::vector<int64_t> NodeSplit::*part) {
   std::vector<uint8_t> masks(k * n, 0);
   for (int64_t row = 0; row < k; ++row)
     for (const int64_t v : set.splits[row].*part) masks[row * n + v] = 1;
-  return bytes_array(ElementType::boolean, std::move(masks), {k, n});
+  return flags({k, n}, masks);
 }
 
 // Calls add(name, array) for each array of the set.
@@ -144,14 +132,14 @@ void each_array(const FileDataset& set, Add add) {
     edges.push_back(set.arcs.source[k]);
     edges.push_back(set.arcs.target[k]);
   }
-  add("edges", whole_numbers(edges, {static_cast<int64_t>(set.arcs.source.size()), 2}));
+  add("edges", whole_numbers({static_cast<int64_t>(set.arcs.source.size()), 2}, edges));
   add("node_features", as_bytes_if_exact(set.features));
   if (set.multi_label())
-    add("node_labels", bytes_array(ElementType::uint8, set.label_sets, {n, set.classes}));
+    add("node_labels", array_of({n, set.classes}, set.label_sets));
   else
-    add("node_labels", whole_numbers(set.labels, {n}));
-  if (!set.known.empty()) add("labels_known", bytes_array(ElementType::boolean, set.known, {n}));
-  if (!set.graph_of.empty()) add("graph_id", whole_numbers(set.graph_of, {n}));
+    add("node_labels", whole_numbers({n}, set.labels));
+  if (!set.known.empty()) add("labels_known", flags({n}, set.known));
+  if (!set.graph_of.empty()) add("graph_id", whole_numbers({n}, set.graph_of));
   if (set.splits.empty()) return;
   add("train_masks", masks_of(set, &NodeSplit::train));
   add("val_masks", masks_of(set, &NodeSplit::val));

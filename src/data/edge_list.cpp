@@ -19,7 +19,7 @@ std::string_view without_comment(std::string_view line) {
   return line.substr(0, end);
 }
 
-// Names of two or more columns: words that begin with a letter or _, perhaps after a quote, as no node id does.
+// Names of two or more columns: words that begin with a letter or _ (perhaps quoted), as no node id does.
 bool names_columns(std::string_view line) {
   for (int columns = 1;; ++columns) {
     std::string_view word = take_word(&line, ',');

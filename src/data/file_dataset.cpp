@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "data/graph_file.h"
 #include "data/text_lines.h"
@@ -111,9 +112,10 @@ int64_t count_classes(const std::vector<int64_t>& labels) {
 }
 
 std::string name_of_path(const std::string& path) {
-  std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  std::error_code unnamed;  // a path without a name gives an empty one
+  std::filesystem::path whole = std::filesystem::absolute(path, unnamed).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();  // "texas/" and "."
-  return (std::filesystem::is_directory(whole) ? whole.filename() : whole.stem()).string();
+  return (std::filesystem::is_directory(whole, unnamed) ? whole.filename() : whole.stem()).string();
 }
 
 NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,

@@ -222,25 +222,16 @@ Array features_at(const Numbers& indices, const std::vector<NodeRow>& rows, size
   return features;
 }
 
-template <class Number>
-void store(const std::vector<double>& values, Array* array) {
-  array->type = element_type_of<Number>();
-  const std::vector<Number> numbers(values.begin(), values.end());
-  const auto* bytes = reinterpret_cast<const unsigned char*>(numbers.data());
-  array->bytes.assign(bytes, bytes + numbers.size() * sizeof(Number));  // there may be none
-}
-
 Array dense_features(const Numbers& numbers, size_t rows, const std::string& origin) {
-  Array features;
-  features.origin = origin;
-  features.shape = {static_cast<int64_t>(rows), static_cast<int64_t>(numbers.length(0))};
+  const std::vector<int64_t> shape = {static_cast<int64_t>(rows), static_cast<int64_t>(numbers.length(0))};
+  const auto& values = numbers.values;
   const auto fits_float = [](double value) {
     return std::abs(value) <= std::numeric_limits<float>::max() && value == static_cast<float>(value);
   };
-  if (std::all_of(numbers.values.begin(), numbers.values.end(), fits_float))
-    store<float>(numbers.values, &features);
-  else
-    store<double>(numbers.values, &features);
+  Array features = std::all_of(values.begin(), values.end(), fits_float)
+                       ? array_of(shape, std::vector<float>(values.begin(), values.end()))
+                       : array_of(shape, values);
+  features.origin = origin;
   return as_bytes_if_exact(std::move(features));
 }
 

@@ -2,18 +2,14 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include "data/random_split.h"
 #include "eignn/dataset.h"
 #include "eignn/error.h"
-#include "graph/nearest_name.h"
 #include "graph/random_stream.h"
 
 namespace eignn {
 
 namespace {
-
-torch::Tensor permutation(int64_t n, uint64_t seed) {
-  return torch::randperm(n, at::detail::createCPUGenerator(stream_seed(seed, Stream::split)), torch::kInt64);
-}
 
 void require(bool holds, const char* flag, int64_t value, const char* remedy) {
   if (!holds) throw UsageError(fmt::format("{} is out of range (--{}); {}", value, flag, remedy));
@@ -41,6 +37,8 @@ Dataset chains_dataset(const ChainsOptions& options, uint64_t seed) {
   set.classes = options.classes;
   const auto chain_class = torch::arange(options.classes).repeat_interleave(options.chains_per_class);
   set.labels = chain_class.repeat_interleave(options.length);
+  set.known = torch::ones({n}, torch::kBool);
+  set.arcs_in_file = set.graph.arcs();
   set.features = torch::zeros({n, options.features}, torch::kFloat64);
   set.features.index_put_({torch::arange(chains) * options.length, chain_class},
                           torch::ones({chains}, torch::kFloat64));
@@ -64,6 +62,8 @@ Dataset karate_dataset(uint64_t seed) {
   set.classes = 2;
   set.features = torch::eye(set.graph.nodes, torch::kFloat64);
   set.labels = torch::tensor(karate_factions(), torch::kInt64);
+  set.known = torch::ones({set.graph.nodes}, torch::kBool);
+  set.arcs_in_file = set.graph.arcs();
   constexpr int64_t labelled = 4;
   const auto order = permutation(set.graph.nodes, seed);
   std::vector<torch::Tensor> train, val, test;
@@ -75,17 +75,6 @@ Dataset karate_dataset(uint64_t seed) {
   }
   set.splits.push_back({torch::cat(train), torch::cat(val), torch::cat(test)});
   return set;
-}
-
-const std::vector<std::string>& dataset_names() {
-  static const std::vector<std::string> names = {"chains", "karate"};
-  return names;
-}
-
-Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed) {
-  if (name == "chains") return chains_dataset(chains, seed);
-  if (name == "karate") return karate_dataset(seed);
-  throw UsageError(unknown_name("data set", "--dataset", name, dataset_names()));
 }
 
 }  // namespace eignn

@@ -71,6 +71,17 @@ struct Array {
   std::vector<uint8_t> nonzero() const;
 };
 
+/// The array of values in C order.
+template <class T>
+Array array_of(const std::vector<int64_t>& shape, const std::vector<T>& values) {
+  Array array;
+  array.shape = shape;
+  array.type = element_type_of<T>();
+  const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
+  array.bytes.assign(bytes, bytes + values.size() * sizeof(T));
+  return array;
+}
+
 /// Reads a .npy file.
 Array read_npy(const std::string& path);
 

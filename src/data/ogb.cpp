@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -107,12 +106,8 @@ Array read_features(const std::string& path) {
       values.push_back(value);
     }
   });
-  Array features;
-  features.shape = {row_count, static_cast<int64_t>(columns)};
-  features.type = ElementType::float32;
+  Array features = array_of({row_count, static_cast<int64_t>(columns)}, values);
   features.origin = path;
-  features.bytes.resize(values.size() * sizeof(float));
-  if (!values.empty()) std::memcpy(features.bytes.data(), values.data(), features.bytes.size());
   return features;
 }
 

@@ -1,7 +1,8 @@
 // The public safetensors format:
 //
 //   bytes 0-7   length of the header, little endian
-//   header      JSON, starting with { and padded with blanks to a multiple of 8:
+//   header      JSON, starting with { and padded with blanks to a multiple of 8, or of more where the data
+//               shall be aligned:
 //               {"__metadata__": {"key": "text"},
 //                "F": {"dtype": "F64", "shape": [2, 2], "data_offsets": [0, 32]}}
 //   data        the tensors, C order, little endian; offsets count from here
@@ -187,12 +188,12 @@ void check_coverage(std::vector<Entry>* entries, size_t data_size, const std::st
   }
 }
 
-using NamedTensor = std::pair<const std::string, TensorBytes>;
+using NamedTensor = std::pair<const std::string, TensorView>;
 
-std::vector<const NamedTensor*> in_file_order(const SafeTensors& content) {
+std::vector<const NamedTensor*> in_file_order(const SafeTensorsView& content) {
   std::vector<const NamedTensor*> order;
   for (const NamedTensor& tensor : content.tensors) {
-    if (byte_count(tensor.second.type, tensor.second.shape) != tensor.second.bytes.size()) {
+    if (byte_count(tensor.second.type, tensor.second.shape) != tensor.second.size) {
       throw std::invalid_argument("write_safetensors: shape and bytes differ in " + tensor.first);
     }
     if (tensor.first == metadata_key) {
@@ -208,12 +209,13 @@ std::vector<const NamedTensor*> in_file_order(const SafeTensors& content) {
 }
 
 std::string header_for(const std::vector<const NamedTensor*>& order,
-                       const std::map<std::string, std::string>& metadata, const std::string& path) {
+                       const std::map<std::string, std::string>& metadata, size_t alignment,
+                       const std::string& path) {
   ordered_json header = ordered_json::object();
   if (!metadata.empty()) header[metadata_key] = metadata;
   size_t offset = 0;
   for (const NamedTensor* tensor : order) {
-    const size_t end = offset + tensor->second.bytes.size();
+    const size_t end = offset + tensor->second.size;
     header[tensor->first] = {{"dtype", row_of(tensor->second.type)->dtype},
                              {"shape", tensor->second.shape},
                              {"data_offsets", {offset, end}}};
@@ -221,7 +223,7 @@ std::string header_for(const std::vector<const NamedTensor*>& order,
   }
   try {
     std::string text = header.dump();
-    text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
+    text.append((alignment - (length_bytes + text.size()) % alignment) % alignment, ' ');
     return text;
   } catch (const json::exception&) {
     refuse("a tensor name or a metadata text is not UTF-8", path, "use UTF-8 names");
@@ -235,11 +237,21 @@ SafeTensors read_safetensors(const std::string& path) {
 }
 
 SafeTensors parse_safetensors(std::string_view file, const std::string& origin) {
+  SafeTensorsView view = view_safetensors(file, origin);
+  SafeTensors content;
+  content.metadata = std::move(view.metadata);
+  for (const auto& [name, tensor] : view.tensors) {
+    content.tensors[name] = {tensor.type, tensor.shape, {tensor.data, tensor.data + tensor.size}};
+  }
+  return content;
+}
+
+SafeTensorsView view_safetensors(std::string_view file, const std::string& origin) {
   const std::string_view text = header_text(file, origin);
   const std::string_view data = file.substr(length_bytes + text.size());
   const json header = parse_header(text, origin);
 
-  SafeTensors content;
+  SafeTensorsView content;
   std::vector<Entry> entries;
   for (const auto& [key, value] : header.get_ref<const json::object_t&>()) {
     if (key == metadata_key) {
@@ -251,20 +263,29 @@ SafeTensors parse_safetensors(std::string_view file, const std::string& origin) 
   check_coverage(&entries, data.size(), origin);
   const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
   for (const Entry& entry : entries) {
-    content.tensors[entry.tensor] = {entry.type, entry.shape, {bytes + entry.begin, bytes + entry.end}};
+    content.tensors[entry.tensor] = {entry.type, entry.shape, bytes + entry.begin, entry.end - entry.begin};
   }
   return content;
 }
 
 void write_safetensors(const std::string& path, const SafeTensors& content) {
+  SafeTensorsView view;
+  view.metadata = content.metadata;
+  for (const auto& [name, tensor] : content.tensors) {
+    view.tensors[name] = {tensor.type, tensor.shape, tensor.bytes.data(), tensor.bytes.size()};
+  }
+  write_safetensors(path, view);
+}
+
+void write_safetensors(const std::string& path, const SafeTensorsView& content, size_t alignment) {
   const std::vector<const NamedTensor*> order = in_file_order(content);
-  const std::string header = header_for(order, content.metadata, path);
+  const std::string header = header_for(order, content.metadata, alignment, path);
   const uint64_t length = header.size();
   AtomicFile file(path);
   file.write(&length, length_bytes);
   file.write(header.data(), header.size());
   for (const NamedTensor* tensor : order) {
-    file.write(tensor->second.bytes.data(), tensor->second.bytes.size());
+    file.write(tensor->second.data, tensor->second.size);
   }
   file.commit();
 }

@@ -1,11 +1,18 @@
+// A file holds, for block k counted from the largest, the tensors Qt.k (size, size), an eigenvector in each
+// row as LAPACK leaves them, and lambda.k (size); in the metadata, under their names, a checksum of each, and
+// the key of the matrix. It is mapped, not read: the eigenvectors lie in the system's file cache, shared by
+// all processes that use them.
 #include "eignn/spectrum_cache.h"
 
+#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "data/cache_folder.h"
+#include "data/mapped_file.h"
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
@@ -15,14 +22,54 @@ namespace eignn {
 
 namespace {
 
-std::string fingerprint(const SafeTensors& content) {
+constexpr const char* format = "eignn-spectrum-2";
+constexpr const char* former_format = "eignn-spectrum-1";  // not mapped; written anew without a word
+
+// Qt first, and the largest of them at the very front, where the file is aligned.
+std::string vectors_name(size_t place) {
+  return fmt::format("Qt.{}", place);
+}
+std::string values_name(size_t place) {
+  return fmt::format("lambda.{}", place);
+}
+
+// Pieces of the tensor are read and hashed side by side, then their fingerprints, its name and its shape.
+std::string checksum(const std::string& name, const TensorView& tensor) {
+  constexpr size_t piece = size_t{1} << 20;
+  const size_t pieces = (tensor.size + piece - 1) / piece;
+  std::vector<std::string> prints(pieces);
+  at::parallel_for(0, static_cast<int64_t>(pieces), 1, [&](int64_t first, int64_t last) {
+    for (size_t k = first; k < static_cast<size_t>(last); ++k) {
+      ContentHash hash;
+      hash.add(tensor.data + k * piece, std::min(piece, tensor.size - k * piece));
+      prints[k] = hash.hex();
+    }
+  });
   ContentHash hash;
-  for (const auto& [name, tensor] : content.tensors) {
-    hash.add(name.data(), name.size());
-    hash.add(tensor.shape);
-    hash.add(tensor.bytes);
-  }
+  hash.add(name.data(), name.size());
+  hash.add(tensor.shape);
+  for (const std::string& print : prints) hash.add(print.data(), print.size());
   return hash.hex();
+}
+
+// "" where there is none.
+std::string metadata_of(const SafeTensorsView& content, const std::string& key) {
+  const auto found = content.metadata.find(key);
+  return found == content.metadata.end() ? "" : found->second;
+}
+
+[[noreturn]] void damaged(const std::string& what, const std::string& path) {
+  throw InputError(fmt::format("{} ({})", what, path));
+}
+
+// The tensor of this name, over the mapped file, after its bytes were checked.
+torch::Tensor checked(const SafeTensorsView& content, const std::string& name,
+                      const std::shared_ptr<const MappedFile>& file, const std::string& path) {
+  const auto found = content.tensors.find(name);
+  if (found == content.tensors.end()) damaged(name + " is missing", path);
+  if (metadata_of(content, name) != checksum(name, found->second))
+    damaged(name + " does not match its checksum", path);
+  return tensor_over(found->second, file);
 }
 
 void warn(const std::string& message) {
@@ -43,16 +90,15 @@ bool SpectrumCache::load(const std::string& key, std::vector<EigenBlock>& blocks
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return false;
   try {
-    const SafeTensors content = read_safetensors(path);
-    const auto stated = content.metadata.find("fingerprint");
-    if (stated == content.metadata.end() || stated->second != fingerprint(content))
-      throw InputError(fmt::format("the content does not match its fingerprint ({})", path));
-    blocks.clear();
-    for (size_t k = 0; 2 * k < content.tensors.size(); ++k) {
-      const auto values = to_tensor(content.tensors.at(fmt::format("values.{}", k)));
-      const auto vectors = to_tensor(content.tensors.at(fmt::format("vectors.{}", k)));
-      blocks.push_back({values, vectors});
-    }
+    const auto file = std::make_shared<const MappedFile>(path);
+    const SafeTensorsView content = view_safetensors(file->bytes(), path);
+    if (metadata_of(content, "format") == former_format) return false;
+    if (metadata_of(content, "format") != format) damaged("it has no known format", path);
+    if (metadata_of(content, "matrix") != key) damaged("it belongs to another matrix", path);
+    blocks.assign(content.tensors.size() / 2, {});
+    for (size_t place = 0; place < blocks.size(); ++place)
+      blocks[blocks.size() - 1 - place] = {checked(content, values_name(place), file, path),
+                                           checked(content, vectors_name(place), file, path).t()};
     return true;
   } catch (const std::exception& error) {
     warn(fmt::format("a cached spectrum is damaged and is computed anew: {}", error.what()));
@@ -63,14 +109,22 @@ bool SpectrumCache::load(const std::string& key, std::vector<EigenBlock>& blocks
 void SpectrumCache::save(const std::string& key, const std::vector<EigenBlock>& blocks) {
   try {
     std::filesystem::create_directories(folder_);
-    SafeTensors content;
-    for (size_t k = 0; k < blocks.size(); ++k) {
-      content.tensors[fmt::format("values.{}", k)] = to_bytes(blocks[k].values);
-      content.tensors[fmt::format("vectors.{}", k)] = to_bytes(blocks[k].vectors);
+    SafeTensorsView content;
+    std::vector<torch::Tensor> kept;  // what the views show
+    const auto add = [&](const std::string& name, const torch::Tensor& tensor) {
+      kept.push_back(tensor.detach().to(torch::kCPU).contiguous());
+      const TensorView view = view_of(kept.back());
+      content.tensors[name] = view;
+      content.metadata[name] = checksum(name, view);
+    };
+    for (size_t place = 0; place < blocks.size(); ++place) {
+      const EigenBlock& block = blocks[blocks.size() - 1 - place];
+      add(values_name(place), block.values);
+      add(vectors_name(place), block.vectors.t());
     }
-    content.metadata["format"] = "eignn-spectrum-1";
-    content.metadata["fingerprint"] = fingerprint(content);
-    write_safetensors(path_of(key), content);
+    content.metadata["format"] = format;
+    content.metadata["matrix"] = key;
+    write_safetensors(path_of(key), content, /*alignment=*/64);
   } catch (const std::exception& error) {
     warn(fmt::format("the spectrum could not be cached: {}", error.what()));
   }

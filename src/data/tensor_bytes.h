@@ -3,6 +3,8 @@
 
 #include <torch/types.h>
 
+#include <memory>
+
 #include "data/npy.h"
 #include "data/safetensors.h"
 
@@ -11,6 +13,13 @@ namespace eignn {
 /// A contiguous CPU copy of the tensor's elements. float32, float64, int64, int32, uint8 and bool.
 TensorBytes to_bytes(const torch::Tensor& tensor);
 torch::Tensor to_tensor(const TensorBytes& bytes);
+/// Element types that libtorch lacks become the next wider ones.
+torch::Tensor to_tensor(const Array& array);
+
+/// The same without a copy. `view_of` wants a contiguous CPU tensor that outlives the view; the tensor of
+/// `tensor_over` keeps `owner`, whose memory it shows, alive.
+TensorView view_of(const torch::Tensor& tensor);
+torch::Tensor tensor_over(const TensorView& view, std::shared_ptr<const void> owner);
 
 void write_npy(const std::string& path, const torch::Tensor& tensor);
 

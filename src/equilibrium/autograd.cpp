@@ -2,6 +2,7 @@
 #include <torch/torch.h>
 
 #include "eignn/solver.h"
+#include "equilibrium/tf32.h"
 
 namespace eignn {
 
@@ -19,6 +20,7 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& /*F*/,
                                const torch::Tensor& X, const c10::intrusive_ptr<Solved>& solved) {
+    const ProductsInTf32 in_full(false);
     ScaledRows rows = solved->equilibrium->rows(solved->index);
     solved->exponents = rows.exponents;
     solved->want_X = X.requires_grad();
@@ -33,6 +35,7 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
     // Z = values · 2^E, so ∂L/∂Z = ∂L/∂values · 2^-E
     const ScaledRows Y{gradients[0].contiguous(),
                        solved.exponents.defined() ? -solved.exponents : torch::Tensor()};
+    const ProductsInTf32 in_full(false);
     const Gradients pulled = solved.equilibrium->pull(solved.index, Y, solved.want_X);
     return {pulled.F, solved.want_X ? pulled.X.plain() : torch::Tensor(), torch::Tensor()};
   }
@@ -44,6 +47,7 @@ ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tens
                        const torch::Tensor& index, std::shared_ptr<const Equilibrium> cached) {
   if (!cached) {
     const torch::NoGradGuard guard;
+    const ProductsInTf32 in_full(false);
     cached = solver.solve(F, X);
   }
   auto solved = c10::make_intrusive<Solved>();

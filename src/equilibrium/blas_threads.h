@@ -3,8 +3,8 @@
 
 namespace eignn {
 
-/// Threads of OpenBLAS; nothing happens when libtorch brings another BLAS, which follows libtorch's own
-/// setting.
+/// Threads of OpenBLAS. Where libtorch brings another BLAS, that follows libtorch's own setting, and OpenBLAS
+/// serves the eigendecompositions alone.
 void set_blas_threads(int threads);
 
 /// One BLAS thread for as long as it lives: where our own loops are the parallel ones, both pools would fight

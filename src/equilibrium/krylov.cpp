@@ -15,6 +15,7 @@
 #include "equilibrium/solvers.h"
 #include "equilibrium/spectrum.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/tf32.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
@@ -24,10 +25,14 @@ namespace {
 // A P = P - γ Λ P g, rows are nodes' spectral coordinates.
 struct ShiftedSystems {
   torch::Tensor g, gamma_lambda;  // (m, m), (n, 1)
-  torch::Tensor operator()(const torch::Tensor& P) const { return P - gamma_lambda * P.mm(g); }
+  torch::Tensor operator()(const torch::Tensor& P) const {
+    return torch::addcmul(P, gamma_lambda, P.mm(g), -1);
+  }
 };
 
 torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b) {
+  // One pass over memory on a GPU; on a CPU a batch of dot products would be a batch of calls.
+  if (a.is_cuda()) return a.unsqueeze(1).bmm(b.unsqueeze(2)).squeeze(2);
   return (a * b).sum(1, /*keepdim=*/true);
 }
 
@@ -36,7 +41,6 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, con
                             torch::Tensor& Z) {
   const double tolerance = backward_tolerance(options), x_norm = X.norm().item<double>();
   int64_t products = 0;
-  auto bound = [&] { return tolerance * (x_norm + Z.norm().item<double>()); };
   // Each round starts from a recomputed residual: the recurrence's own drifts when the condition number is
   // large.
   constexpr int most_rounds = 20;  // by then the recurrence and the recomputed residual will never agree
@@ -47,18 +51,22 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, con
     double r_norm = rho.sum().sqrt().item<double>();
     if (!std::isfinite(r_norm))
       throw InputError("a value is not finite (krylov); check the features and weights for overflow");
-    if (r_norm <= bound()) return products;
-    auto p = r;
-    while (products <= options.max_iterations && r_norm > bound()) {
+    const double bound = tolerance * (x_norm + Z.norm().item<double>());
+    if (r_norm <= bound) return products;
+    const ProductsInTf32 sweep(options.tf32);
+    const double goal = options.tf32 ? std::max(bound, tf32_reduction * r_norm) : bound;
+    auto p = r.clone();
+    Z = Z.clone();  // what the caller gave is not ours to change
+    while (products <= options.max_iterations && r_norm > goal) {
       const auto q = A(p);  // q = A p
       ++products;
       const auto alpha =
           torch::where(rho > 0, rho / row_dots(p, q), torch::zeros_like(rho));  // α = ρ / ⟨p, q⟩
-      Z = Z + alpha * p;
-      r = r - alpha * q;
+      Z.addcmul_(alpha, p);
+      r.addcmul_(alpha, q, -1);
       const auto next = row_dots(r, r);
       const auto beta = torch::where(rho > 0, next / rho, torch::zeros_like(rho));  // β = ρ' / ρ
-      p = r + beta * p;
+      p.mul_(beta).add_(r);
       rho = next;
       r_norm = rho.sum().sqrt().item<double>();
     }

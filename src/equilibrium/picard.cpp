@@ -10,6 +10,7 @@
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_product.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/tf32.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
@@ -41,15 +42,38 @@ class PicardEquilibrium : public Equilibrium {
  private:
   torch::Tensor iterate(const torch::Tensor& X, bool adjoint, int64_t& count) const {
     const auto gamma_g = options_.gamma * contraction_.g();
+    const auto hop = [&](const torch::Tensor& Z) {
+      return (adjoint ? S_->scatter(Z) : S_->gather(Z)).mm(gamma_g);
+    };
     const double tolerance = backward_tolerance(options_), x_norm = X.norm().item<double>();
+    count = 0;
+    // Z ← hop(Z) + B until a step is at most `goal` of its size; Z starts at B.
+    const auto sweep = [&](const torch::Tensor& B, double b_norm, double goal) {
+      auto Z = B;
+      while (++count <= options_.max_iterations) {
+        const auto next = hop(Z) + B;
+        const double step = (next - Z).norm().item<double>(), z_norm = next.norm().item<double>();
+        Z = next;
+        if (step <= goal * (b_norm + z_norm)) return Z;
+        if (!std::isfinite(z_norm)) break;
+      }
+      give_up(count, tolerance);
+    };
+    if (!options_.tf32) return sweep(X, x_norm, tolerance);
+    // The residual obeys the same equation as Z, and its solution is what Z lacks.
     auto Z = X;
-    for (count = 1; count <= options_.max_iterations; ++count) {
-      const auto next = (adjoint ? S_->scatter(Z) : S_->gather(Z)).mm(gamma_g) + X;
-      const double step = (next - Z).norm().item<double>(), z_norm = next.norm().item<double>();
-      Z = next;
-      if (step <= tolerance * (x_norm + z_norm)) return Z;
-      if (!std::isfinite(z_norm)) break;
+    constexpr int most_sweeps = 20;
+    for (int sweeps = 0; sweeps < most_sweeps; ++sweeps) {
+      const auto residual = hop(Z) + X - Z;
+      const double r_norm = residual.norm().item<double>();
+      if (r_norm <= tolerance * (x_norm + Z.norm().item<double>())) return Z;
+      const ProductsInTf32 fast(true);
+      Z = Z + sweep(residual, r_norm, tf32_reduction);
     }
+    give_up(count, tolerance);
+  }
+
+  [[noreturn]] void give_up(int64_t count, double tolerance) const {
     throw InputError(
         fmt::format("picard did not converge in {} iterations (γ {}, tolerance {:.1e}); use --solver auto, "
                     "or a smaller γ",

@@ -60,12 +60,9 @@ SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::De
   auto prepare = [&](const Csr& csr) {
     Rows r{
         tensor_of(csr.begin), tensor_of(csr.column), torch::tensor(csr.value, torch::kFloat64).to(dtype), {}};
-    if (!device.is_cpu()) {
-      const auto row = torch::repeat_interleave(torch::arange(S.nodes), r.begin.diff());
-      r.coo = torch::sparse_coo_tensor(torch::stack({row, r.column}), r.value, {S.nodes, S.nodes})
-                  .coalesce()
-                  .to(device);
-    }
+    if (!device.is_cpu())
+      r.csr = torch::sparse_csr_tensor(r.begin.to(device), r.column.to(device), r.value.to(device),
+                                       {S.nodes, S.nodes}, r.value.options().device(device));
     return r;
   };
   straight_ = prepare(rows);
@@ -73,7 +70,7 @@ SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::De
 }
 
 torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) {
-  if (rows.coo.defined()) return torch::mm(rows.coo, Z);
+  if (rows.csr.defined()) return torch::mm(rows.csr, Z);
   const auto z = Z.contiguous();
   auto out = torch::empty_like(z);
   const int64_t n = z.size(0), m = z.size(1), grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(m, 1));
@@ -88,11 +85,14 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
   return out;
 }
 
-torch::Tensor dense(const Propagation& S) {
-  auto matrix = torch::zeros({S.nodes, S.nodes}, torch::kFloat64);
-  auto at = matrix.accessor<double, 2>();
-  for (int64_t i = 0; i < S.nodes; ++i)
-    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) at[i][S.column[e]] = S.value(i, e);
+torch::Tensor dense(const Propagation& S, torch::Dtype dtype) {
+  auto matrix = torch::zeros({S.nodes, S.nodes}, dtype);
+  AT_DISPATCH_FLOATING_TYPES(dtype, "dense", [&] {
+    auto at = matrix.accessor<scalar_t, 2>();
+    for (int64_t i = 0; i < S.nodes; ++i)
+      for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e)
+        at[i][S.column[e]] = static_cast<scalar_t>(S.value(i, e));
+  });
   return matrix;
 }
 

@@ -19,13 +19,13 @@ class SparseProduct {
  private:
   struct Rows {
     torch::Tensor begin, column, value;  // CSR, for our loop on the CPU
-    torch::Tensor coo;                   // for torch's product elsewhere
+    torch::Tensor csr;                   // for torch's product elsewhere
   };
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);
   Rows straight_, transposed_;
 };
 
-/// S as a dense float64 matrix.
-torch::Tensor dense(const Propagation& S);
+/// S as a dense matrix.
+torch::Tensor dense(const Propagation& S, torch::Dtype dtype = torch::kFloat64);
 
 }  // namespace eignn

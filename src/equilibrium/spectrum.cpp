@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "eignn/error.h"
 #include "equilibrium/sparse_product.h"
@@ -16,10 +16,12 @@ namespace {
 
 // λ = 1 with eigenvector D^½ 1 belongs to every component whose rows keep their degree: set it, exactly.
 void pin_leading_pair(const Propagation& S, EigenBlock& block) {
+  if (S.slack.empty()) return;
   auto leading = torch::empty({S.nodes}, torch::kFloat64);
+  auto at = leading.accessor<double, 1>();
   for (int64_t k = 0; k < S.nodes; ++k) {
-    if (S.slack.empty() || S.slack[k] != 0) return;
-    leading[k] = 1 / S.left[k];
+    if (S.slack[k] != 0) return;
+    at[k] = 1 / S.left[k];
   }
   block.values[S.nodes - 1] = 1.0;
   block.vectors.select(1, S.nodes - 1).copy_(leading / leading.norm());
@@ -27,11 +29,20 @@ void pin_leading_pair(const Propagation& S, EigenBlock& block) {
 
 EigenBlock decompose(const Propagation& S, torch::Dtype dtype, torch::Device device) {
   EigenBlock block;
-  std::tie(block.values, block.vectors) = symmetric_eigen(dense(S).to(device, dtype));
+  std::tie(block.values, block.vectors) = symmetric_eigen(dense(S, dtype).to(device));
+  // By columns, as LAPACK leaves them and the store returns them: one layout, one order of summation.
+  block.vectors = block.vectors.t().contiguous().t();
   pin_leading_pair(S, block);
-  block.vectors =
-      block.vectors.contiguous();  // as they would come from the store: one layout, one order of summation
   return block;
+}
+
+bool belong_to(const std::vector<ComponentKind>& kinds, const std::vector<EigenBlock>& blocks) {
+  return std::equal(kinds.begin(), kinds.end(), blocks.begin(), blocks.end(),
+                    [](const ComponentKind& kind, const EigenBlock& block) {
+                      const int64_t n = kind.S.nodes;
+                      return block.values.sizes() == torch::IntArrayRef({n}) &&
+                             block.vectors.sizes() == torch::IntArrayRef({n, n});
+                    });
 }
 
 // A graph whose components are all smaller is decomposed faster than a file is opened.
@@ -49,7 +60,7 @@ Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device devic
   const std::string key = content_hash(S) + (dtype == torch::kFloat32 ? "-f32" : "-f64");
   const bool stored = store && !kinds.empty() && kinds.back().S.nodes >= smallest_stored;
   std::vector<EigenBlock> blocks;
-  if (!stored || !store->load(key, blocks) || blocks.size() != kinds.size()) {
+  if (!stored || !store->load(key, blocks) || !belong_to(kinds, blocks)) {
     blocks.clear();
     for (const auto& kind : kinds) blocks.push_back(decompose(kind.S, dtype, device));
     if (stored) store->save(key, blocks);
@@ -70,48 +81,86 @@ Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device devic
   inverse_ = torch::argsort(order_);
 }
 
+void Spectrum::Group::multiply(const torch::Tensor& q, const torch::Tensor& from, torch::Tensor& to) const {
+  if (count == 1) {
+    torch::mm_out(to, q, from);
+    return;
+  }
+  auto batch = to.view({count, size, to.size(1)});
+  torch::bmm_out(batch, q.unsqueeze(0).expand({count, size, size}), from.view(batch.sizes()));
+}
+
 torch::Tensor Spectrum::to_spectral(const torch::Tensor& X) const {
   const auto sorted = X.index_select(0, order_);
   auto out = torch::empty_like(sorted);
-  for (const Group& g : groups_) {
-    auto to = g.of(out);
-    torch::bmm_out(to, g.batch(g.Q.t()), g.of(sorted));
-  }
+  for (const Group& g : groups_) g.to_spectral(g.rows_of(sorted), g.rows_of(out));
   return out;
 }
 
 torch::Tensor Spectrum::to_nodes(const torch::Tensor& Z_hat) const {
   const auto from = Z_hat.contiguous();
   auto sorted = torch::empty_like(from);
-  for (const Group& g : groups_) {
-    auto to = g.of(sorted);
-    torch::bmm_out(to, g.batch(g.Q), g.of(from));
-  }
+  for (const Group& g : groups_) g.to_nodes(g.rows_of(from), g.rows_of(sorted));
   return sorted.index_select(0, inverse_);
 }
 
-torch::Tensor Spectrum::rows_of_Q(const torch::Tensor& index) const {
-  for (const auto& [seen, rows] : rows_cache_)
-    if (seen.is_same(index)) return rows;
+const std::vector<Spectrum::Part>& Spectrum::parts_of(const torch::Tensor& index) const {
+  for (const auto& [seen, parts] : parts_cache_)
+    if (seen.is_same(index)) return parts;
+  const auto places = inverse_.index_select(0, index);
+  std::vector<Part> parts;
+  for (const Group& g : groups_) {
+    const int64_t size = g.count * g.size;
+    const auto at = ((places >= g.begin) & (places < g.begin + size)).nonzero().squeeze(1);
+    if (at.size(0) == 0) continue;
+    const auto rows = places.index_select(0, at) - g.begin;
+    // A copy of some rows saves their share of every product; of nearly all, it would only cost memory. Where
+    // there are many equal components they are small, and a batched product beats gathering.
+    const bool few = g.count == 1 && 4 * at.size(0) <= 3 * g.size;
+    const bool all = at.size(0) == index.size(0);
+    parts.push_back(
+        {&g, all ? torch::Tensor() : at, rows, few ? g.Q.t().index_select(1, rows).t() : torch::Tensor()});
+  }
   constexpr size_t kept = 4;  // train, validation, test and one to spare
-  if (rows_cache_.size() == kept) rows_cache_.erase(rows_cache_.begin());
-  rows_cache_.emplace_back(index, groups_[0].Q.index_select(0, inverse_.index_select(0, index)));
-  return rows_cache_.back().second;
+  if (parts_cache_.size() == kept) parts_cache_.erase(parts_cache_.begin());
+  parts_cache_.emplace_back(index, std::move(parts));
+  return parts_cache_.back().second;
 }
 
 torch::Tensor Spectrum::rows_to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const {
   if (!index.defined()) return to_spectral(Y);
-  if (is_connected()) return rows_of_Q(index).t().mm(Y);
-  // Many components: the blocks are small, and a full batched product beats gathering their rows.
-  auto full = torch::zeros({order_.size(0), Y.size(1)}, Y.options());
-  full.index_add_(0, index, Y);
-  return to_spectral(full);
+  auto out = torch::zeros({order_.size(0), Y.size(1)}, Y.options());
+  for (const Part& part : parts_of(index)) {
+    const auto mine = part.at.defined() ? Y.index_select(0, part.at) : Y;
+    auto to = part.group->rows_of(out);
+    if (part.Q.defined()) {
+      torch::mm_out(to, part.Q.t(), mine);
+    } else {
+      const auto full = torch::zeros_like(to).index_add_(0, part.rows, mine);
+      part.group->to_spectral(full, to);
+    }
+  }
+  return out;
 }
 
 torch::Tensor Spectrum::rows_to_nodes(const torch::Tensor& Z_hat, const torch::Tensor& index) const {
   if (!index.defined()) return to_nodes(Z_hat);
-  if (is_connected()) return rows_of_Q(index).mm(Z_hat);
-  return to_nodes(Z_hat).index_select(0, index);
+  const auto from = Z_hat.contiguous();
+  auto out = torch::empty({index.size(0), Z_hat.size(1)}, Z_hat.options());
+  for (const Part& part : parts_of(index)) {
+    const auto mine = part.group->rows_of(from);
+    torch::Tensor Z;
+    if (part.Q.defined()) {
+      Z = part.Q.mm(mine);
+    } else {
+      auto full = torch::empty_like(mine);
+      part.group->to_nodes(mine, full);
+      Z = full.index_select(0, part.rows);
+    }
+    if (!part.at.defined()) return Z;
+    out.index_copy_(0, part.at, Z);
+  }
+  return out;
 }
 
 }  // namespace eignn

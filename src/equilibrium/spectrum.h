@@ -15,6 +15,8 @@ namespace eignn {
 class Spectrum {
  public:
   Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device device, SpectrumStore* store);
+  Spectrum(const Spectrum&) = delete;
+  Spectrum& operator=(const Spectrum&) = delete;
 
   torch::Tensor lambda;            // (n,) in spectral order
   torch::Tensor one_minus_lambda;  // exactly 0 once per component
@@ -28,18 +30,29 @@ class Spectrum {
  private:
   struct Group {  // equal components, consecutive in spectral order
     int64_t begin, count, size;
-    torch::Tensor Q;                                     // (size, size)
-    torch::Tensor of(const torch::Tensor& rows) const {  // this group's rows, a matrix per component
-      return rows.narrow(0, begin, count * size).view({count, size, rows.size(1)});
-    }
-    torch::Tensor batch(const torch::Tensor& q) const { return q.unsqueeze(0).expand({count, size, size}); }
+    torch::Tensor Q;  // (size, size), by columns
+
+    torch::Tensor rows_of(const torch::Tensor& all) const { return all.narrow(0, begin, count * size); }
+    /// Qᵀ X and Q Z of this group's rows, into `to`.
+    void to_spectral(const torch::Tensor& X, torch::Tensor to) const { multiply(Q.t(), X, to); }
+    void to_nodes(const torch::Tensor& Z_hat, torch::Tensor to) const { multiply(Q, Z_hat, to); }
+
+   private:
+    void multiply(const torch::Tensor& q, const torch::Tensor& from, torch::Tensor& to) const;
   };
-  bool is_connected() const { return groups_.size() == 1 && groups_[0].count == 1; }
-  torch::Tensor rows_of_Q(const torch::Tensor& index) const;  // (rows, n), for a connected graph only
+
+  /// The part of an index that falls into one group.
+  struct Part {
+    const Group* group;
+    torch::Tensor at;    // its places in the index; undefined: all of them
+    torch::Tensor rows;  // where they are among the group's rows
+    torch::Tensor Q;     // those rows of Q, where that is much less than all; else undefined
+  };
+  const std::vector<Part>& parts_of(const torch::Tensor& index) const;
 
   std::vector<Group> groups_;
   torch::Tensor order_, inverse_;  // node at a spectral place, and back
-  mutable std::vector<std::pair<torch::Tensor, torch::Tensor>> rows_cache_;
+  mutable std::vector<std::pair<torch::Tensor, std::vector<Part>>> parts_cache_;
 };
 
 }  // namespace eignn

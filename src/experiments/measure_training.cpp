@@ -32,13 +32,13 @@ TrainingMeasurement measure_training(const TrainConfig& config, int64_t steps, i
 
   if (accuracy_epochs == 0) {
     const TrainSummary summary = train(config);
-    out.test_accuracy = summary.accuracy.test;
+    out.test_accuracy = summary.score.test;
     out.accuracy_epochs = summary.epochs;
     return out;
   }
   for (; epoch < accuracy_epochs; ++epoch) trainer.step(epoch);
   out.accuracy_epochs = epoch;
-  out.test_accuracy = trainer.evaluate(trainer.split().test).accuracy;
+  out.test_accuracy = trainer.evaluate(trainer.split().test).score;
   return out;
 }
 

@@ -14,7 +14,7 @@ std::vector<Agreement> agreements(const Graph& graph, const std::vector<int64_t>
   for (int64_t v = 0; v < graph.nodes; ++v)
     for (int64_t a = both_ways.row_begin[v]; a < both_ways.row_begin[v + 1]; ++a) {
       const int64_t w = both_ways.target[a];
-      if (w == v) continue;
+      if (w == v || labels[v] < 0 || labels[w] < 0) continue;
       ++out[v].all;
       out[v].same += labels[v] == labels[w];
     }

@@ -1,9 +1,12 @@
 // EIGNN (Liu, Kawaguchi, Hooi, Wang, Xiao, 2021): Z = γ g(F) Z S + X, f = head(Z).
 #include <torch/torch.h>
 
+#include <numeric>
+
 #include "eignn/error.h"
 #include "eignn/model.h"
-#include "graph/nearest_name.h"
+#include "equilibrium/tf32.h"
+#include "models/residual_head.h"
 
 namespace eignn {
 
@@ -25,59 +28,184 @@ torch::Tensor starting_F(Start start, int64_t m, at::Generator generator) {
 
 class Eignn : public Model {
  public:
-  Eignn(std::unique_ptr<Solver> solver, const torch::Tensor& X, int64_t classes, const EignnOptions& options,
+  Eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes, const EignnOptions& options,
         uint64_t seed)
-      : solver_(std::move(solver)), options_(options) {
-    const auto type = torch::dtype(solver_->options().dtype).device(solver_->options().device);
-    const int64_t m = X.size(1);
+      : options_(options),
+        type_(
+            torch::dtype(parts.at(0).solver->options().dtype).device(parts.at(0).solver->options().device)) {
+    const int64_t m = options.encoder > 0 ? options.encoder : X.size(1);
     auto generator = at::detail::createCPUGenerator(seed);
-    X_ = X.to(type);
     // Drawn in float64, so that one seed means one start in every precision.
-    F_ = register_parameter("F", starting_F(options.start, m, generator).to(type));
-    B_ = register_parameter(
-        "B", (torch::randn({classes, m}, generator, torch::kFloat64) / std::sqrt(static_cast<double>(m)))
-                 .to(type));
-    if (options.head == Head::batch_norm) {
-      norm_ = register_module("norm", torch::nn::BatchNorm1d(m));
-      norm_->to(solver_->options().device, solver_->options().dtype);
+    auto parameter = [&](const std::string& name, const torch::Tensor& start) {
+      return register_parameter(name, start.to(type_));
+    };
+    for (int64_t k = 0; k < options.equilibria; ++k)
+      F_.push_back(parameter(options.equilibria == 1 ? "F" : "F" + std::to_string(k),
+                             starting_F(options.start, m, generator)));
+    const int64_t width = m * options.equilibria;
+    if (options.head == Head::residual) {
+      residual_ = register_module(
+          "head", std::make_shared<ResidualHead>(width, X.size(1), classes, options, generator));
+      residual_->to(type_.device(), c10::typeMetaToScalarType(type_.dtype()));
+    } else {
+      B_ = parameter("B", torch::randn({classes, width}, generator, torch::kFloat64) /
+                              std::sqrt(static_cast<double>(width)));
     }
+    if (options.head == Head::batch_norm) {
+      norm_ = register_module("norm", torch::nn::BatchNorm1d(width));
+      norm_->to(type_.device(), c10::typeMetaToScalarType(type_.dtype()));
+    }
+    if (options.encoder > 0) {
+      encoder_weight_ = parameter("encoder.weight", uniform_weight(m, X.size(1), generator));
+      encoder_bias_ = parameter("encoder.bias", torch::zeros({m}, torch::kFloat64));
+    }
+    for (GraphPart& part : parts) add_part(std::move(part), X);
   }
 
   torch::Tensor scores(const torch::Tensor& index) override {
+    const Place place = locate(index);
     switch (options_.head) {
       case Head::plain:
-        return rows(index).plain().mm(B_.t());
+        return Z(place).plain().mm(B_.t());
       case Head::l2: {
         // The row's exponent drops out, and there is no floor: a far node's 1e-300 is as good a direction as
         // any.
-        return dropout(normalised(rows(index).values), options_.dropout).mm(B_.t());
+        return dropout(normalised(Z(place).values), options_.dropout).mm(B_.t());
       }
-      case Head::batch_norm:
-        return dropout(norm_(rows({}).plain()).index_select(0, index), options_.dropout).mm(B_.t());
+      case Head::batch_norm: {
+        const auto everywhere = norm_(Z({place.parts, {}}).plain());
+        return dropout(everywhere.index_select(0, place.index), options_.dropout).mm(B_.t());
+      }
+      case Head::residual:
+        return residual_->forward(Z(place).plain(), X(place),
+                                  [&](const torch::Tensor& h) { return dropout(h, options_.dropout); });
     }
     return {};
   }
 
-  torch::Tensor propagation_weight() const override { return F_; }
-  std::vector<torch::Tensor> memory() const override { return solver_->memory(); }
-  void restore(const std::vector<torch::Tensor>& memory) override {
-    solver_->restore(memory);
-    solved_ = nullptr;
+  std::vector<torch::Tensor> propagation_weights() const override { return F_; }
+  std::vector<torch::Tensor> memory() const override {
+    std::vector<torch::Tensor> all;
+    for (const Part& part : parts_)
+      for (const auto& tensor : part.solver->memory()) all.push_back(tensor);
+    return all;
   }
-  const char* solver_name() const override { return solver_->name(); }
-  double preprocess_seconds() const override { return solver_->preprocess_seconds(); }
-  double solve_seconds() const override { return solved_ ? solved_->seconds : 0; }
+  void restore(const std::vector<torch::Tensor>& memory) override {
+    const auto each = static_cast<std::ptrdiff_t>(memory.size() / parts_.size());
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      const auto first = memory.begin() + static_cast<std::ptrdiff_t>(p) * each;
+      parts_[p].solver->restore({first, first + each});
+    }
+    forget();
+  }
+  const char* solver_name() const override { return parts_[0].solver->name(); }
+  double preprocess_seconds() const override {
+    double seconds = 0;
+    for (const Part& part : parts_) seconds += part.solver->preprocess_seconds();
+    return seconds;
+  }
+  double solve_seconds() const override {
+    double seconds = 0;
+    for (const Part& part : parts_)
+      for (const auto& solved : part.solved) seconds += solved ? solved->seconds : 0;
+    return seconds;
+  }
 
  private:
-  // Z depends on F and X alone: the evaluation after a step and the next training step share one solve.
-  ScaledRows rows(const torch::Tensor& index) {
-    if (!solved_ || solved_version_ != F_._version()) {
-      const torch::NoGradGuard guard;
-      solved_ = nullptr;  // gives its buffers back before the next solve asks for some
-      solved_ = solver_->solve(F_, X_);
-      solved_version_ = F_._version();
+  struct Part {
+    std::unique_ptr<Solver> solver;
+    torch::Tensor X;
+    // For each F the last solve: Z depends on F and X alone, so the evaluation after a step and the next
+    // training step share one.
+    std::vector<std::shared_ptr<const Equilibrium>> solved;
+  };
+
+  // Nodes as rows of some graphs put one below the other; an undefined index is all of them.
+  struct Place {
+    std::vector<int64_t> parts;
+    torch::Tensor index;
+  };
+
+  void add_part(GraphPart part, const torch::Tensor& X) {
+    const int64_t p = static_cast<int64_t>(parts_.size());
+    const bool all = part.nodes.empty();
+    if (!all) {
+      part_of_.resize(X.size(0), -1);
+      local_.resize(X.size(0), -1);
     }
-    return equilibrium(*solver_, F_, X_, index, solved_);
+    for (size_t k = 0; k < part.nodes.size(); ++k) {
+      part_of_[part.nodes[k]] = p;
+      local_[part.nodes[k]] = static_cast<int64_t>(k);
+    }
+    const auto rows = all ? X : X.index_select(0, torch::tensor(part.nodes, torch::kInt64));
+    parts_.push_back({std::move(part.solver), rows.to(type_), {}});
+    parts_.back().solved.resize(F_.size());
+  }
+
+  Place locate(const torch::Tensor& index) const {
+    if (part_of_.empty()) return {{0}, index};
+    const auto nodes = index.to(torch::kCPU).contiguous();
+    const int64_t* v = nodes.data_ptr<int64_t>();
+    std::vector<int64_t> offset(parts_.size(), -1), at(nodes.numel());
+    Place place;
+    for (int64_t k = 0; k < nodes.numel(); ++k) offset[part_of_[v[k]]] = 0;
+    int64_t rows = 0;
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      if (offset[p] < 0) continue;
+      place.parts.push_back(static_cast<int64_t>(p));
+      offset[p] = rows;
+      rows += parts_[p].X.size(0);
+    }
+    for (int64_t k = 0; k < nodes.numel(); ++k) at[k] = offset[part_of_[v[k]]] + local_[v[k]];
+    place.index = torch::tensor(at, torch::kInt64).to(type_.device());
+    return place;
+  }
+
+  ScaledRows Z(const Place& place) {
+    if (place.parts.size() == 1) return Z_of(parts_[place.parts[0]], place.index);
+    std::vector<torch::Tensor> below;
+    for (const int64_t p : place.parts) below.push_back(Z_of(parts_[p], {}).plain());
+    const auto rows = torch::cat(below, 0);
+    return {place.index.defined() ? rows.index_select(0, place.index) : rows, {}};
+  }
+
+  ScaledRows Z_of(Part& part, const torch::Tensor& index) {
+    const auto X = encoded(part.X);
+    if (F_.size() == 1) return equilibrium(*part.solver, F_[0], X, index, solved(part, 0, X));
+    std::vector<torch::Tensor> beside;
+    for (size_t k = 0; k < F_.size(); ++k)
+      beside.push_back(equilibrium(*part.solver, F_[k], X, index, solved(part, k, X)).plain());
+    return {torch::cat(beside, 1), {}};
+  }
+
+  std::shared_ptr<const Equilibrium> solved(Part& part, size_t k, const torch::Tensor& X) {
+    const int64_t version =
+        std::accumulate(F_.begin(), F_.end(), int64_t{0},
+                        [](int64_t sum, const torch::Tensor& F) { return sum + F._version(); });
+    if (solved_version_ != version || options_.encoder > 0) forget();
+    solved_version_ = version;
+    if (!part.solved[k]) {
+      const torch::NoGradGuard guard;
+      const ProductsInTf32 in_full(false);
+      part.solved[k] = part.solver->solve(F_[k], X);
+    }
+    return part.solved[k];
+  }
+
+  // Gives the buffers back before the next solve asks for some.
+  void forget() {
+    for (Part& part : parts_) std::fill(part.solved.begin(), part.solved.end(), nullptr);
+  }
+
+  torch::Tensor X(const Place& place) const {
+    std::vector<torch::Tensor> below;
+    for (const int64_t p : place.parts) below.push_back(parts_[p].X);
+    const auto rows = below.size() == 1 ? below[0] : torch::cat(below, 0);
+    return place.index.defined() ? rows.index_select(0, place.index) : rows;
+  }
+
+  torch::Tensor encoded(const torch::Tensor& X) const {
+    return options_.encoder > 0 ? torch::relu(torch::addmm(encoder_bias_, X, encoder_weight_.t())) : X;
   }
 
   // z/‖z‖ by rows, brought near 1 first so that squares cannot underflow. A row of zeros (a node that no
@@ -88,54 +216,30 @@ class Eignn : public Model {
     return near_one / or_one(near_one.norm(2, 1, true));
   }
 
-  std::unique_ptr<Solver> solver_;
   EignnOptions options_;
-  torch::Tensor X_, F_, B_;
+  torch::TensorOptions type_;
+  std::vector<Part> parts_;
+  std::vector<int64_t> part_of_, local_;  // of each node; empty when there is one graph
+  std::vector<torch::Tensor> F_;
+  torch::Tensor B_, encoder_weight_, encoder_bias_;
   torch::nn::BatchNorm1d norm_{nullptr};
-  std::shared_ptr<const Equilibrium> solved_;
+  std::shared_ptr<ResidualHead> residual_;
   int64_t solved_version_ = -1;
 };
 
-template <class Enum>
-Enum parse(const std::string& text, const char* what, const char* flag, const std::vector<Enum>& known) {
-  std::vector<std::string> names;
-  for (Enum value : known) {
-    if (text == name(value)) return value;
-    names.emplace_back(name(value));
-  }
-  throw UsageError(unknown_name(what, flag, text, names));
-}
-
 }  // namespace
 
-Model::Model() : dropout_generator_(at::detail::createCPUGenerator(0)) {}
-
-torch::Tensor Model::dropout(const torch::Tensor& x, double p) {
-  if (!is_training() || p == 0) return x;
-  const auto keep =
-      torch::empty(x.sizes(), x.options().device(torch::kCPU)).bernoulli_(1 - p, dropout_generator_);
-  return x * (keep / (1 - p)).to(x.device());
-}
-
-Head parse_head(const std::string& text) {
-  return parse<Head>(text, "head", "--head", {Head::plain, Head::l2, Head::batch_norm});
-}
-
-Start parse_start(const std::string& text) {
-  return parse<Start>(text, "start of F", "--start", {Start::xavier, Start::orthogonal});
-}
-
-const char* name(Head head) {
-  return head == Head::plain ? "plain" : head == Head::l2 ? "l2" : "batch-norm";
-}
-
-const char* name(Start start) {
-  return start == Start::xavier ? "xavier" : "orthogonal";
+std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
+                                  const EignnOptions& options, uint64_t seed) {
+  if (parts.empty()) throw InputError("there is no graph to learn from; give at least one node");
+  return std::make_shared<Eignn>(std::move(parts), X, classes, options, seed);
 }
 
 std::shared_ptr<Model> make_eignn(std::unique_ptr<Solver> solver, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed) {
-  return std::make_shared<Eignn>(std::move(solver), X, classes, options, seed);
+  std::vector<GraphPart> parts;
+  parts.push_back({{}, std::move(solver)});
+  return make_eignn(std::move(parts), X, classes, options, seed);
 }
 
 }  // namespace eignn

@@ -1,5 +1,6 @@
 #include "report/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace eignn {
@@ -36,6 +37,15 @@ MeanOfRuns mean_of_runs(const std::vector<double>& values) {
   out.std = std::sqrt(squares / (n - 1));
   out.ci95 = student_quantile_975(n - 1) * out.std / std::sqrt(n);
   return out;
+}
+
+double welch_p(const Series& a, const Series& b) {
+  if (a.runs < 2 || b.runs < 2) return std::nan("");
+  const double va = a.std * a.std / a.runs, vb = b.std * b.std / b.runs;
+  if (va + vb == 0) return a.mean == b.mean ? 1 : 0;
+  const double t = std::abs(a.mean - b.mean) / std::sqrt(va + vb);
+  const double nu = (va + vb) * (va + vb) / (va * va / (a.runs - 1) + vb * vb / (b.runs - 1));
+  return std::max(0.0, two_sided_tail(t, nu));
 }
 
 }  // namespace eignn

@@ -9,14 +9,46 @@
 
 namespace eignn {
 
+namespace {
+
+// Rows divided by their sum; rows of zeros stay zero.
+torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
+  if ((X < 0).any().item<bool>())
+    throw InputError(
+        fmt::format("a feature is negative, so that a row's sum says nothing of its size ({}); use "
+                    "--feature-norm none",
+                    name));
+  const auto sum = X.sum(1, /*keepdim=*/true);
+  return X / torch::where(sum > 0, sum, torch::ones_like(sum));
+}
+
+// The arcs among `nodes` (ascending), renumbered.
+Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
+  std::vector<int64_t> local(graph.nodes, -1), source, target;
+  for (size_t k = 0; k < nodes.size(); ++k) local[nodes[k]] = static_cast<int64_t>(k);
+  for (const int64_t v : nodes)
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      source.push_back(local[v]);
+      target.push_back(local[graph.target[a]]);
+    }
+  return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
+}
+
+PropagationOptions propagation_options(const TrainConfig& c) {
+  return {parse_direction(c.direction), parse_normalisation(c.normalise), c.self_loops == "on"};
+}
+
+}  // namespace
+
 Dataset load_dataset(const TrainConfig& c) {
-  return load_dataset(c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise},
-                      c.seed);
+  Dataset set = load_dataset(
+      c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise}, c.seed);
+  if (c.feature_norm == "row") set.features = row_normalised(set.features, set.name);
+  return set;
 }
 
 Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
-  return make_propagation(
-      dataset.graph, {parse_direction(c.direction), parse_normalisation(c.normalise), c.self_loops == "on"});
+  return make_propagation(dataset.graph, propagation_options(c));
 }
 
 SolverOptions solver_options(const TrainConfig& c) {
@@ -25,6 +57,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.epsilon = c.epsilon;
   options.dtype = parse_dtype(c.dtype);
   options.device = parse_device(c.device);
+  options.tf32 = c.tf32 == "on" && options.device.is_cuda();
   return options;
 }
 
@@ -34,10 +67,18 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   SolverOptions options = solver_options(c);
   options.store = store;
   const Head head = parse_head(c.head);
-  auto S = std::make_shared<Propagation>(make_propagation(dataset, c));
-  auto solver = make_solver(c.solver, S, options, dataset.feature_count(), head == Head::batch_norm);
-  return make_eignn(std::move(solver), dataset.features, dataset.classes,
-                    {head, parse_start(c.start), c.dropout}, stream_seed(c.seed, Stream::start));
+  const int64_t m = c.encoder > 0 ? c.encoder : dataset.feature_count();
+  const bool several = dataset.graphs() > 1;
+  std::vector<GraphPart> parts;
+  for (auto& nodes : dataset.members()) {
+    const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
+    auto S = std::make_shared<Propagation>(make_propagation(graph, propagation_options(c)));
+    auto solver = make_solver(c.solver, S, options, m, several || head == Head::batch_norm);
+    parts.push_back({several ? std::move(nodes) : std::vector<int64_t>(), std::move(solver)});
+  }
+  return make_eignn(std::move(parts), dataset.features, dataset.classes,
+                    {head, parse_start(c.start), c.dropout, c.encoder, c.equilibria, c.width, c.blocks},
+                    stream_seed(c.seed, Stream::start));
 }
 
 }  // namespace eignn

@@ -5,9 +5,11 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
+#include "train/early_stopping.h"
 
 namespace eignn {
 
@@ -41,6 +43,13 @@ void require_name(const std::string& value, const char* what, const char* flag,
   for (const auto& name : known)
     if (value == name) return;
   throw UsageError(unknown_name(what, flag, value, known));
+}
+
+// A path is checked when it is read.
+void require_dataset(const std::string& name) {
+  std::error_code ignored;
+  if (name.find('/') != std::string::npos || std::filesystem::exists(name, ignored)) return;
+  require_name(name, "data set", "--dataset", dataset_names());
 }
 
 }  // namespace
@@ -86,10 +95,13 @@ torch::Device parse_device(const std::string& name) {
 }
 
 void validate(const TrainConfig& c) {
-  require_name(c.dataset, "data set", "--dataset", dataset_names());
+  require_dataset(c.dataset);
   require_name(c.model, "model", "--model", model_names());
   require_name(c.solver, "solver", "--solver", solver_names());
-  require_name(c.stopping, "stopping rule", "--stopping", {"loss", "either"});
+  EarlyStopping::parse(c.stopping);
+  require_name(c.schedule, "schedule", "--schedule", {"constant", "cosine"});
+  require_name(c.feature_norm, "choice", "--feature-norm", {"none", "row"});
+  require_name(c.tf32, "choice", "--tf32", {"on", "off"});
   require_name(c.self_loops, "choice", "--self-loops", {"on", "off"});
   require_name(c.device, "device", "--device", {"cpu", "cuda"});
   parse_dtype(c.dtype);
@@ -108,6 +120,12 @@ void validate(const TrainConfig& c) {
               (c.weight_decay_propagation >= 0 && std::isfinite(c.weight_decay_propagation)),
           "weight-decay-propagation", c.weight_decay_propagation, "0 or more, or -1 for --weight-decay's");
   require(c.feature_dim >= 1, "feature-dim", static_cast<double>(c.feature_dim), "1 or more");
+  require(c.encoder >= 0, "encoder", static_cast<double>(c.encoder), "a width, or 0");
+  require(c.equilibria >= 1 && c.equilibria <= 1024, "equilibria", static_cast<double>(c.equilibria),
+          "1 to 1024");
+  require(c.width >= 1, "width", static_cast<double>(c.width), "1 or more");
+  require(c.blocks >= 0 && c.blocks <= 1000, "blocks", static_cast<double>(c.blocks), "0 to 1000");
+  require(c.batch_graphs >= 1, "batch-graphs", static_cast<double>(c.batch_graphs), "1 or more");
   require(c.epochs >= 1, "epochs", static_cast<double>(c.epochs), "1 or more");
   require(c.patience >= 1, "patience", static_cast<double>(c.patience), "1 or more");
   require(c.threads >= 0 && c.threads <= 4096, "threads", static_cast<double>(c.threads), "0 to 4096");

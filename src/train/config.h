@@ -11,13 +11,15 @@ namespace eignn {
 /// Calls visitor(name, field, help) for every field in its group.
 template <class Config, class Visitor>
 void visit_data(Config& c, Visitor&& visitor) {
-  visitor("dataset", c.dataset, "Data set: chains or karate");
+  visitor("dataset", c.dataset,
+          "A built-in set (chains, karate), a named one (eignn fetch --list), or a path (docs/data.md)");
   visitor("chain-length", c.chain_length, "chains: nodes in each chain");
   visitor("chains-per-class", c.chains_per_class, "chains: chains of each class");
   visitor("num-classes", c.num_classes, "chains: classes");
   visitor("feature-dim", c.feature_dim, "chains: features of each node");
   visitor("noise", c.noise, "chains: uniform noise on the features, U(-A, A)");
   visitor("split", c.split, "Split number, or all");
+  visitor("feature-norm", c.feature_norm, "none; row: each node's features divided by their sum");
   visitor("direction", c.direction, "undirected; in: a node hears along the arcs; out: against them");
   visitor("normalise", c.normalise, "sym: D^-1/2 (A+I) D^-1/2; out-in: D_out^-1/2 (A+I) D_in^-1/2");
   visitor("self-loops", c.self_loops, "on: A+I; off: A");
@@ -27,11 +29,16 @@ template <class Config, class Visitor>
 void visit_model(Config& c, Visitor&& visitor) {
   visitor("model", c.model, "Model: eignn");
   visitor("head", c.head,
-          "plain: B z; l2: normalise, dropout, linear; batch-norm: batch norm, dropout, linear");
+          "plain: B z; l2: normalise, dropout, linear; batch-norm: batch norm, dropout, linear; residual: a "
+          "deep network on z and x");
   visitor("start", c.start, "Where F starts: xavier or orthogonal (docs/long-range.md)");
   visitor("gamma", c.gamma, "The contraction factor, in (0, 1]");
   visitor("epsilon", c.epsilon, "The epsilon of g(F)");
   visitor("dropout", c.dropout, "Dropout after the equilibrium, in [0, 1)");
+  visitor("encoder", c.encoder, "Width of a layer before the equilibrium; 0: the features themselves");
+  visitor("equilibria", c.equilibria, "Equilibria side by side, each with an F of its own");
+  visitor("width", c.width, "residual: width of the hidden layers");
+  visitor("blocks", c.blocks, "residual: number of blocks");
 }
 
 template <class Config, class Visitor>
@@ -42,7 +49,10 @@ void visit_optimisation(Config& c, Visitor&& visitor) {
   visitor("weight-decay-propagation", c.weight_decay_propagation, "L2 penalty on F; -1: as --weight-decay");
   visitor("epochs", c.epochs, "Epochs at most");
   visitor("patience", c.patience, "Epochs without improvement before stopping");
-  visitor("stopping", c.stopping, "loss: patience on validation loss; either: reset by loss or accuracy");
+  visitor("stopping", c.stopping,
+          "loss: patience on validation loss; score: on accuracy or micro-F1; either: reset by one of them");
+  visitor("schedule", c.schedule, "Learning rates: constant, or cosine from the full rate to 0 at --epochs");
+  visitor("batch-graphs", c.batch_graphs, "Sets of several graphs: graphs in a step");
 }
 
 template <class Config, class Visitor>
@@ -50,6 +60,7 @@ void visit_machine(Config& c, Visitor&& visitor) {
   visitor("solver", c.solver, "auto, spectral, direct, krylov, picard or published");
   visitor("device", c.device, "cpu or cuda");
   visitor("dtype", c.dtype, "float32 or float64");
+  visitor("tf32", c.tf32, "cuda: on lets products round to TF32; solvers still prove their residual in full");
   visitor("threads", c.threads, "Threads; 0: all cores");
   visitor("seed", c.seed, "Fixes the generated split, the start and dropout");
 }

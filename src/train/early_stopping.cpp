@@ -2,18 +2,40 @@
 
 #include <algorithm>
 
+#include "eignn/error.h"
+#include "graph/nearest_name.h"
+
 namespace eignn {
 
-EarlyStopping::Verdict EarlyStopping::judge(double val_loss, double val_accuracy) {
-  const bool loss_holds = val_loss <= best_loss, accuracy_holds = val_accuracy >= best_accuracy;
-  const bool loss_improves = val_loss<best_loss, accuracy_improves = val_accuracy> best_accuracy;
-  const bool reset = rule_ == Rule::loss ? loss_improves : (loss_holds || accuracy_holds);
-  const bool keep =
-      rule_ == Rule::loss ? loss_improves : ((loss_holds && accuracy_holds) || accuracy_improves);
+EarlyStopping::Rule EarlyStopping::parse(const std::string& name) {
+  if (name == "loss") return Rule::loss;
+  if (name == "score") return Rule::score;
+  if (name == "either") return Rule::either;
+  throw UsageError(unknown_name("stopping rule", "--stopping", name, {"loss", "score", "either"}));
+}
+
+EarlyStopping::Verdict EarlyStopping::judge(double val_loss, double val_score) {
+  const bool loss_improves = val_loss<best_loss, score_improves = val_score> best_score;
+  const bool loss_holds = val_loss <= best_loss, score_holds = val_score >= best_score;
+  Verdict verdict{};
+  bool reset = false;
+  switch (rule_) {
+    case Rule::loss:
+      reset = verdict.keep = loss_improves;
+      break;
+    case Rule::score:
+      reset = verdict.keep = score_improves;
+      break;
+    case Rule::either:
+      reset = loss_holds || score_holds;
+      verdict.keep = (loss_holds && score_holds) || score_improves;
+      break;
+  }
   best_loss = std::min(best_loss, val_loss);
-  best_accuracy = std::max(best_accuracy, val_accuracy);
+  best_score = std::max(best_score, val_score);
   waited = reset ? 0 : waited + 1;
-  return {keep, waited >= patience_};
+  verdict.stop = waited >= patience_;
+  return verdict;
 }
 
 }  // namespace eignn

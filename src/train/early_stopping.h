@@ -8,22 +8,24 @@
 namespace eignn {
 
 /// `loss`: an epoch is better when its validation loss is strictly lower; it is kept and resets the counter.
+/// `score`: the same by a strictly higher validation score.
 /// `either` (the published code): the counter resets when the loss is at most its best or the accuracy at
 /// least its best; weights are kept when both hold, or when the accuracy is strictly better.
 class EarlyStopping {
  public:
-  enum class Rule { loss, either };
+  enum class Rule { loss, score, either };
+  static Rule parse(const std::string& name);  // loss, score, either
   EarlyStopping(Rule rule, int64_t patience) : rule_(rule), patience_(patience) {}
 
   struct Verdict {
     bool keep;  // these are the weights to test
     bool stop;  // patience is at an end
   };
-  Verdict judge(double val_loss, double val_accuracy);
+  Verdict judge(double val_loss, double val_score);
 
   // What a resumed run must know.
   double best_loss = std::numeric_limits<double>::infinity();
-  double best_accuracy = -std::numeric_limits<double>::infinity();
+  double best_score = -std::numeric_limits<double>::infinity();
   int64_t waited = 0;
 
  private:

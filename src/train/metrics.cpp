@@ -6,6 +6,37 @@
 
 namespace eignn {
 
+torch::Tensor loss_of(const torch::Tensor& scores, const torch::Tensor& labels) {
+  return labels.dim() == 2 ? torch::binary_cross_entropy_with_logits(scores, labels.to(scores.scalar_type()))
+                           : torch::cross_entropy_loss(scores, labels);
+}
+
+double score_of(const torch::Tensor& scores, const torch::Tensor& labels) {
+  return labels.dim() == 2 ? micro_f1(scores, labels) : accuracy(scores, labels);
+}
+
+const char* metric_name(const torch::Tensor& labels) {
+  return labels.dim() == 2 ? "micro_f1" : "accuracy";
+}
+
+torch::Tensor scores_of(Model& model, const torch::Tensor& nodes) {
+  const torch::NoGradGuard guard;
+  model.eval();
+  return model.scores(nodes);
+}
+
+Evaluation evaluate(Model& model, const torch::Tensor& labels, const torch::Tensor& nodes) {
+  const auto f = scores_of(model, nodes), y = labels.index_select(0, nodes);
+  return {loss_of(f, y).item<double>(), score_of(f, y)};
+}
+
+double micro_f1(const torch::Tensor& scores, const torch::Tensor& labels) {
+  const auto yes = scores > 0, truth = labels > 0;
+  const auto hits = yes.logical_and(truth).sum().item<int64_t>();
+  const auto both = (yes.sum() + truth.sum()).item<int64_t>();  // 2 TP + FP + FN
+  return both > 0 ? 2 * static_cast<double>(hits) / static_cast<double>(both) : 1;
+}
+
 double accuracy(const torch::Tensor& scores, const torch::Tensor& labels) {
   if (labels.numel() == 0) return 0;
   return static_cast<double>(scores.argmax(1).eq(labels).sum().item<int64_t>()) /

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -23,6 +24,28 @@ using Json = nlohmann::ordered_json;
 
 Json scores_json(const Scores& scores) {
   return {{"train", scores.train}, {"val", scores.val}, {"test", scores.test}};
+}
+
+// Class numbers between blanks, where a node may have several.
+template <class Has>
+std::string members(int64_t classes, Has has) {
+  std::string out;
+  for (int64_t c = 0; c < classes; ++c)
+    if (has(c)) out += (out.empty() ? "" : " ") + std::to_string(c);
+  return out;
+}
+
+// Empty where the label is not known.
+std::string label_text(const Dataset& dataset, int64_t v) {
+  if (!dataset.known[v].item<bool>()) return "";
+  if (!dataset.multi_label()) return std::to_string(dataset.labels[v].item<int64_t>());
+  const auto* row = dataset.labels.data_ptr<uint8_t>() + v * dataset.classes;
+  return members(dataset.classes, [&](int64_t c) { return row[c] != 0; });
+}
+
+std::string predicted_text(const Dataset& dataset, const double* probability) {
+  if (dataset.multi_label()) return members(dataset.classes, [&](int64_t c) { return probability[c] > 0.5; });
+  return std::to_string(std::max_element(probability, probability + dataset.classes) - probability);
 }
 
 }  // namespace
@@ -64,7 +87,7 @@ RunFolder RunFolder::open(const std::string& path) {
 void RunFolder::append_epoch(const EpochReport& report) const {
   std::ofstream file(path_ + "/metrics.jsonl", std::ios::app);
   file << Json{{"epoch", report.epoch},       {"train_loss", report.train_loss},
-               {"val_loss", report.val_loss}, {"val_accuracy", report.val_accuracy},
+               {"val_loss", report.val_loss}, {std::string("val_") + report.metric, report.val_score},
                {"kept", report.kept},         {"seconds", report.seconds}}
               .dump()
        << '\n';
@@ -101,20 +124,22 @@ void write_predictions_csv(const std::string& path, const Dataset& dataset, cons
   mark(split.val, "val");
   mark(split.test, "test");
 
-  const auto probability = scores.to(torch::kCPU, torch::kFloat64).softmax(1).contiguous();
-  const auto predicted = probability.argmax(1).contiguous(),
-             labels = dataset.labels.to(torch::kCPU).contiguous();
+  const auto probability = probabilities(scores, dataset).contiguous();
   std::string csv = "node,split,label,predicted";
   for (int64_t c = 0; c < dataset.classes; ++c) csv += fmt::format(",p{}", c);
   csv += '\n';
   const double* p = probability.data_ptr<double>();
-  for (int64_t v = 0; v < dataset.nodes(); ++v) {
-    csv += fmt::format("{},{},{},{}", v, part[v], labels.data_ptr<int64_t>()[v],
-                       predicted.data_ptr<int64_t>()[v]);
-    for (int64_t c = 0; c < dataset.classes; ++c) csv += fmt::format(",{:.6g}", p[v * dataset.classes + c]);
+  for (int64_t v = 0; v < dataset.nodes(); ++v, p += dataset.classes) {
+    csv += fmt::format("{},{},{},{}", v, part[v], label_text(dataset, v), predicted_text(dataset, p));
+    for (int64_t c = 0; c < dataset.classes; ++c) csv += fmt::format(",{:.6g}", p[c]);
     csv += '\n';
   }
   write_file_atomically(path, csv);
+}
+
+torch::Tensor probabilities(const torch::Tensor& scores, const Dataset& dataset) {
+  const auto f = scores.to(torch::kCPU, torch::kFloat64);
+  return dataset.multi_label() ? f.sigmoid() : f.softmax(1);
 }
 
 std::string to_json(const TrainSummary& s) {
@@ -131,9 +156,9 @@ std::string to_json(const TrainSummary& s) {
                {"epochs", s.epochs},
                {"max_epochs", c.epochs},
                {"best_epoch", s.best_epoch},
-               {"train_accuracy", s.accuracy.train},
-               {"val_accuracy", s.accuracy.val},
-               {"test_accuracy", s.accuracy.test},
+               {"train_" + s.metric, s.score.train},
+               {"val_" + s.metric, s.score.val},
+               {"test_" + s.metric, s.score.test},
                {"loss", scores_json(s.loss)},
                {"seconds_total", s.seconds_total},
                {"seconds_per_epoch", s.seconds_per_epoch},

@@ -30,7 +30,11 @@ class RunFolder {
   std::string path_;
 };
 
-/// node,split,label,predicted,p0,p1,…
+/// Of each class, float64 on the CPU: by softmax, or one by one where a node has a set of labels.
+torch::Tensor probabilities(const torch::Tensor& scores, const Dataset& dataset);
+
+/// node,split,label,predicted,p0,p1,… with the label empty where it is not known; sets of labels are class
+/// numbers between blanks.
 void write_predictions_csv(const std::string& path, const Dataset& dataset, const Split& split,
                            const torch::Tensor& scores);
 

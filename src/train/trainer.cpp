@@ -12,6 +12,7 @@
 #include "eignn/spectrum_cache.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/tf32.h"
 #include "graph/random_stream.h"
 #include "train/checkpoint.h"
 #include "train/config.h"
@@ -32,15 +33,19 @@ std::unique_ptr<torch::optim::Adam> make_optimiser(Model& model, const TrainConf
         std::move(parameters),
         std::make_unique<torch::optim::AdamOptions>(torch::optim::AdamOptions(lr).weight_decay(decay)));
   };
-  const auto F = model.propagation_weight();
+  const auto F = model.propagation_weights();
+  const auto is_F = [&](const torch::Tensor& parameter) {
+    return std::any_of(F.begin(), F.end(), [&](const torch::Tensor& f) { return f.is_same(parameter); });
+  };
   std::vector<torch::Tensor> others;
   for (const auto& parameter : model.parameters())
-    if (!F.defined() || !parameter.is_same(F)) others.push_back(parameter);
+    if (!is_F(parameter)) others.push_back(parameter);
   std::vector<torch::optim::OptimizerParamGroup> groups = {group(others, c.lr, c.weight_decay)};
   const double lr_F = c.lr_propagation < 0 ? c.lr : c.lr_propagation;
   const double decay_F = c.weight_decay_propagation < 0 ? c.weight_decay : c.weight_decay_propagation;
-  if (F.defined() && lr_F > 0) groups.push_back(group({F}, lr_F, decay_F));
-  if (F.defined() && lr_F == 0) torch::Tensor(F).set_requires_grad(false);
+  if (!F.empty() && lr_F > 0) groups.push_back(group(F, lr_F, decay_F));
+  if (lr_F == 0)
+    for (torch::Tensor f : F) f.set_requires_grad(false);
   return std::make_unique<torch::optim::Adam>(groups,
                                               torch::optim::AdamOptions(c.lr).weight_decay(c.weight_decay));
 }
@@ -49,14 +54,6 @@ double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
   return values[values.size() / 2];
-}
-
-int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
-  const int64_t split = std::stoll(config.split), count = static_cast<int64_t>(dataset.splits.size());
-  if (split >= count)
-    throw UsageError(fmt::format("the data set {} has {} split{}, numbered from 0, and not {} (--split)",
-                                 dataset.name, count, count == 1 ? "" : "s", split));
-  return split;
 }
 
 // Where a run stands between two epochs: all that the rest of it depends on.
@@ -99,7 +96,7 @@ void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& 
   content.tensors["epoch_seconds"] = to_bytes(doubles(progress.epoch_seconds));
   content.tensors["step_seconds"] = to_bytes(doubles(progress.step_seconds));
   content.tensors["stopping"] = to_bytes(doubles(
-      {stopping.best_loss, stopping.best_accuracy, static_cast<double>(stopping.waited), progress.seconds}));
+      {stopping.best_loss, stopping.best_score, static_cast<double>(stopping.waited), progress.seconds}));
   content.metadata = {{"format", "eignn-resume-1"},
                       {"next_epoch", std::to_string(progress.next_epoch)},
                       {"best_epoch", std::to_string(progress.best_epoch)}};
@@ -135,7 +132,7 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
     progress.step_seconds = doubles(to_tensor(content.tensors.at("step_seconds")));
     const auto numbers = doubles(to_tensor(content.tensors.at("stopping")));
     stopping.best_loss = numbers.at(0);
-    stopping.best_accuracy = numbers.at(1);
+    stopping.best_score = numbers.at(1);
     stopping.waited = static_cast<int64_t>(numbers.at(2));
     progress.seconds = numbers.at(3);
     progress.next_epoch = std::stoll(content.metadata.at("next_epoch"));
@@ -180,8 +177,9 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
     progress.step_seconds.push_back(watch.seconds() + (report.epoch > 0 ? solve : 0));
     const auto evaluation = trainer.evaluate(trainer.split().val);
     report.val_loss = evaluation.loss;
-    report.val_accuracy = evaluation.accuracy;
-    const auto verdict = stopping.judge(report.val_loss, report.val_accuracy);
+    report.metric = trainer.metric();
+    report.val_score = evaluation.score;
+    const auto verdict = stopping.judge(report.val_loss, report.val_score);
     report.kept = verdict.keep;
     report.seconds = watch.seconds();
     if (verdict.keep) {
@@ -206,7 +204,43 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
   progress.finished = true;
 }
 
+std::vector<torch::Tensor> copies(const std::vector<torch::Tensor>& tensors) {
+  std::vector<torch::Tensor> out;
+  for (const auto& tensor : tensors) out.push_back(tensor.detach().clone());
+  return out;
+}
+
+// How far F went, and what became of g's eigenvalues; over all F where there are several.
+void describe_propagation(const std::vector<torch::Tensor>& start, const std::vector<torch::Tensor>& end,
+                          double epsilon, TrainSummary& summary) {
+  if (start.empty()) return;
+  double moved = 0, length = 0;
+  for (size_t k = 0; k < start.size(); ++k) {
+    moved += (end[k].detach() - start[k]).square().sum().item<double>();
+    length += start[k].square().sum().item<double>();
+  }
+  summary.weight_change = std::sqrt(moved / length);
+  const auto leading = [&](const std::vector<torch::Tensor>& weights) {
+    std::vector<double> mu;
+    for (const auto& F : weights)
+      for (double value : leading_mu(F, epsilon)) mu.push_back(value);
+    std::sort(mu.rbegin(), mu.rend());
+    mu.resize(std::min<size_t>(mu.size(), 5));
+    return mu;
+  };
+  summary.mu_start = leading(start);
+  summary.mu_end = leading(end);
+}
+
 }  // namespace
+
+int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
+  const int64_t split = std::stoll(config.split), count = static_cast<int64_t>(dataset.splits.size());
+  if (split >= count)
+    throw UsageError(fmt::format("the data set {} has {} split{}, numbered from 0, and not {} (--split)",
+                                 dataset.name, count, count == 1 ? "" : "s", split));
+  return split;
+}
 
 Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store)
     : config_(config) {
@@ -214,37 +248,64 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
   const Split& s = dataset.splits.at(split);
   split_ = {s.train.to(device), s.val.to(device), s.test.to(device)};
   labels_ = dataset.labels.to(device);
+  if (dataset.graphs() > 1) {
+    const auto graph = torch::tensor(dataset.graph_of, torch::kInt64).index_select(0, s.train);
+    for (int64_t g = 0; g < dataset.graphs(); ++g)
+      if (const auto nodes = s.train.masked_select(graph == g); nodes.numel() > 0)
+        train_by_graph_.push_back(nodes.to(device));
+  }
   model_ = make_model(dataset, config, store);
   optimiser_ = make_optimiser(*model_, config);
+  for (const auto& group : optimiser_->param_groups()) full_rates_.push_back(group.options().get_lr());
+}
+
+std::vector<torch::Tensor> Trainer::batches(int64_t epoch) const {
+  if (train_by_graph_.empty()) return {split_.train};
+  const int64_t count = static_cast<int64_t>(train_by_graph_.size());
+  const auto seed = stream_seed(config_.seed, Stream::batches, static_cast<uint64_t>(epoch));
+  const auto order = torch::randperm(count, at::detail::createCPUGenerator(seed), torch::kInt64);
+  std::vector<torch::Tensor> out;
+  for (int64_t first = 0; first < count; first += config_.batch_graphs) {
+    std::vector<torch::Tensor> graphs;
+    for (int64_t k = first; k < std::min(count, first + config_.batch_graphs); ++k)
+      graphs.push_back(train_by_graph_[order[k].item<int64_t>()]);
+    out.push_back(torch::cat(graphs));
+  }
+  return out;
+}
+
+void Trainer::set_learning_rates(int64_t epoch) {
+  if (config_.schedule == "constant") return;
+  const double part = static_cast<double>(epoch) / static_cast<double>(config_.epochs);
+  const double factor = (1 + std::cos(std::acos(-1.0) * part)) / 2;
+  for (size_t k = 0; k < full_rates_.size(); ++k)
+    optimiser_->param_groups()[k].options().set_lr(factor * full_rates_[k]);
 }
 
 double Trainer::step(int64_t epoch) {
   model_->train();
   model_->seed_dropout(stream_seed(config_.seed, Stream::dropout, static_cast<uint64_t>(epoch)));
-  optimiser_->zero_grad();
-  const auto loss =
-      torch::cross_entropy_loss(model_->scores(split_.train), labels_.index_select(0, split_.train));
-  const double value = loss.item<double>();
-  if (!std::isfinite(value))
-    throw InputError(
-        fmt::format("the training loss is not finite (epoch {}); lower --lr, or use --dtype float64", epoch));
-  loss.backward();
-  optimiser_->step();
-  return value;
+  set_learning_rates(epoch);
+  const ProductsInTf32 products(config_.tf32 == "on");
+  double sum = 0;
+  int64_t nodes = 0;
+  for (const auto& batch : batches(epoch)) {
+    optimiser_->zero_grad();
+    const auto loss = loss_of(model_->scores(batch), labels_.index_select(0, batch));
+    const double value = loss.item<double>();
+    if (!std::isfinite(value))
+      throw InputError(fmt::format(
+          "the training loss is not finite (epoch {}); lower --lr, or use --dtype float64", epoch));
+    loss.backward();
+    optimiser_->step();
+    sum += value * static_cast<double>(batch.numel());
+    nodes += batch.numel();
+  }
+  return sum / static_cast<double>(nodes);
 }
 
-torch::Tensor Trainer::scores(const torch::Tensor& nodes) {
-  const torch::NoGradGuard guard;
-  model_->eval();
-  return model_->scores(nodes);
-}
-
-Trainer::Evaluation Trainer::evaluate(const torch::Tensor& nodes) {
-  const auto f = scores(nodes), labels = labels_.index_select(0, nodes);
-  return {torch::cross_entropy_loss(f, labels).item<double>(), accuracy(f, labels)};
-}
-
-TrainSummary train(const TrainConfig& given, const std::string& path, bool resume, const TrainHooks& hooks) {
+TrainSummary train(const TrainConfig& given, const std::string& path, bool resume, const TrainHooks& hooks,
+                   const Dataset* loaded) {
   TrainSummary summary;
   std::unique_ptr<RunFolder> folder;
   SafeTensors saved;
@@ -256,17 +317,15 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   }
   const TrainConfig& config = summary.config;
   validate(config);
-  const Dataset dataset = load_dataset(config);
+  const Dataset dataset = loaded ? *loaded : load_dataset(config);
   summary.split = split_number(config, dataset);
   summary.threads = use_threads(config.threads);
   if (!path.empty() && !resume) folder = std::make_unique<RunFolder>(RunFolder::create(path, config));
 
   SpectrumCache cache;
   Trainer trainer(config, dataset, summary.split, &cache);
-  const auto F = trainer.model().propagation_weight();
-  const auto F_start = F.defined() ? F.detach().clone() : torch::Tensor();
-  EarlyStopping stopping(config.stopping == "loss" ? EarlyStopping::Rule::loss : EarlyStopping::Rule::either,
-                         config.patience);
+  const auto F_start = copies(trainer.model().propagation_weights());
+  EarlyStopping stopping(EarlyStopping::parse(config.stopping), config.patience);
   Progress progress;
   if (resume) {
     load_progress(*folder, saved, trainer, stopping, progress);
@@ -286,27 +345,25 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   const Split& split = trainer.split();
   const auto train = trainer.evaluate(split.train), val = trainer.evaluate(split.val),
              test = trainer.evaluate(split.test);
-  summary.accuracy = {train.accuracy, val.accuracy, test.accuracy};
+  summary.metric = trainer.metric();
+  summary.score = {train.score, val.score, test.score};
   summary.loss = {train.loss, val.loss, test.loss};
   if (!dataset.distance.empty())
-    summary.by_distance = accuracy_by_distance(
-        trainer.scores(split.test), dataset.labels.to(split.test.device()).index_select(0, split.test),
-        split.test, dataset.distance);
+    summary.by_distance =
+        accuracy_by_distance(scores_of(trainer.model(), split.test),
+                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
   summary.seconds_total = progress.seconds + trainer.model().preprocess_seconds();
   summary.seconds_per_epoch = median(progress.epoch_seconds);
   summary.seconds_per_train_step = median(progress.step_seconds);
   summary.preprocess_seconds = trainer.model().preprocess_seconds();
   summary.peak_memory_bytes = peak_memory_bytes();
-  if (F.defined()) {
-    summary.weight_change = ((F.detach() - F_start).norm() / F_start.norm()).item<double>();
-    summary.mu_start = leading_mu(F_start, config.epsilon);
-    summary.mu_end = leading_mu(F, config.epsilon);
-  }
+  describe_propagation(F_start, trainer.model().propagation_weights(), config.epsilon, summary);
   if (folder) {
     write_checkpoint(folder->checkpoint_path(),
                      {config, dataset.feature_count(), dataset.classes, progress.best});
-    folder->write_predictions(dataset, dataset.splits[summary.split],
-                              trainer.scores(torch::arange(dataset.nodes()).to(split.test.device())));
+    folder->write_predictions(
+        dataset, dataset.splits[summary.split],
+        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
     folder->write_summary(summary);
     std::remove(folder->resume_path().c_str());
   }

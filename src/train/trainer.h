@@ -4,8 +4,10 @@
 #include <torch/optim/adam.h>
 
 #include <memory>
+#include <vector>
 
 #include "eignn/training.h"
+#include "train/metrics.h"
 
 namespace eignn {
 
@@ -14,25 +16,32 @@ class Trainer {
  public:
   Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store);
 
-  /// One step of Adam on the training nodes; returns the loss before it. InputError when that is not finite.
+  /// One epoch of Adam over the training nodes, graph by graph where there are several; returns the mean loss
+  /// before each step. InputError when that is not finite.
   double step(int64_t epoch);
 
-  struct Evaluation {
-    double loss, accuracy;
-  };
-  Evaluation evaluate(const torch::Tensor& nodes);
-  torch::Tensor scores(const torch::Tensor& nodes);  // without dropout or gradients
+  Evaluation evaluate(const torch::Tensor& nodes) { return eignn::evaluate(*model_, labels_, nodes); }
 
+  const char* metric() const { return metric_name(labels_); }
   Model& model() { return *model_; }
   const Split& split() const { return split_; }
+  const torch::Tensor& labels() const { return labels_; }
   torch::optim::Adam& optimiser() { return *optimiser_; }
 
  private:
+  std::vector<torch::Tensor> batches(int64_t epoch) const;
+  void set_learning_rates(int64_t epoch);
+
   TrainConfig config_;
   Split split_;
+  std::vector<torch::Tensor> train_by_graph_;  // the training nodes of each graph that has some
   torch::Tensor labels_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<torch::optim::Adam> optimiser_;
+  std::vector<double> full_rates_;  // of the optimiser's groups
 };
+
+/// The number that config.split names; UsageError when the data set has no such split.
+int64_t split_number(const TrainConfig& config, const Dataset& dataset);
 
 }  // namespace eignn

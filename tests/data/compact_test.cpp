@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <cmath>
 #include <filesystem>
 
 #include "data/atomic_file.h"
@@ -19,21 +19,11 @@ namespace {
 
 using Ids = std::vector<int64_t>;
 
-template <class T>
-Array features_of(const Ids& shape, const std::vector<T>& values) {
-  Array array;
-  array.shape = shape;
-  array.type = element_type_of<T>();
-  array.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
-  return array;
-}
-
 // Four nodes, a loop, an arc that comes twice, a label that is not known and a class that nobody has.
 FileDataset single_label() {
   FileDataset set;
   set.arcs = {4, {0, 1, 3, 0}, {1, 1, 2, 1}};
-  set.features = features_of<float>({4, 2}, {0, 1, 0.5F, 0, 0, 0, 2, 3});
+  set.features = array_of<float>({4, 2}, {0, 1, 0.5F, 0, 0, 0, 2, 3});
   set.labels = {0, -1, 3, 1};
   set.classes = 4;
   set.splits = {{{0, 2}, {1}, {3}}, {{3}, {2}, {0}}};
@@ -42,7 +32,7 @@ FileDataset single_label() {
 
 FileDataset multi_label() {
   FileDataset set = single_label();
-  set.features = features_of<int64_t>({4, 1}, {0, 1, 1, 7});
+  set.features = array_of<int64_t>({4, 1}, {0, 1, 1, 7});
   set.labels.clear();
   set.label_sets = {0, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0};
   set.known = {1, 0, 1, 1};
@@ -59,7 +49,7 @@ FileDataset several_graphs() {
 
 FileDataset without_splits() {
   FileDataset set = single_label();
-  set.features = features_of<double>({4, 1}, {0.1, 0, -1, 1e300});
+  set.features = array_of<double>({4, 1}, {0.1, 0, -1, 1e300});
   set.splits.clear();
   return set;
 }
@@ -83,6 +73,17 @@ void expect_round_trips(const FileDataset& set) {
 #ifdef EIGNN_HAVE_LIBZIP
   expect_round_trip(set, folder.path("set.npz"), "compact npz");
 #endif
+}
+
+TEST(FileDatasetName, IsTheLastPartOfThePath) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("my.set"));
+  EXPECT_EQ(name_of_path(folder.path("my.set")), "my.set");
+  EXPECT_EQ(name_of_path(folder.path("my.set/")), "my.set");
+  EXPECT_EQ(name_of_path(folder.path("my.set/x/..")), "my.set");
+  EXPECT_EQ(name_of_path(folder.path("texas.npz")), "texas");
+  EXPECT_EQ(name_of_path("texas.npz"), "texas");
+  EXPECT_EQ(name_of_path(""), "");
 }
 
 TEST(Compact, KeepsSingleLabelsWithGaps) {

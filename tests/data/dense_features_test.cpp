@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <limits>
 
 #include "support/message_of.h"
@@ -11,18 +10,9 @@ namespace eignn {
 namespace {
 
 template <class T>
-Array array_of(const std::vector<T>& values) {
-  Array array;
-  array.type = element_type_of<T>();
-  array.shape = {static_cast<int64_t>(values.size())};
-  array.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
-  return array;
-}
-
-template <class T>
 ElementType type_for(const std::vector<T>& values) {
-  const Array before = array_of(values), after = as_bytes_if_exact(before);
+  const Array before = array_of({static_cast<int64_t>(values.size())}, values),
+              after = as_bytes_if_exact(before);
   EXPECT_EQ(after.shape, before.shape);
   if (after.type == ElementType::uint8) {
     EXPECT_EQ(after.as<double>(), before.as<double>());

@@ -89,6 +89,10 @@ TEST(GeomGcn, RefusesRaggedRowsThatCannotBeIndices) {
   EXPECT_CONTAINS(refusal("0\t0.5,7\t0\n1\t0\t0\n"), "node 1 has 1 features");
 }
 
+TEST(GeomGcn, LeavesARowWithoutFeaturesToTheCheck) {
+  EXPECT_EQ(parse("0\t\t0\n1\t\t0\n").features.shape, (Ids{2, 0}));
+}
+
 TEST(GeomGcn, TakesNoMemoryForAnIndexThatIsFarOff) {
   EXPECT_CONTAINS(refusal("0\t1,2\t0\n1\t99999999999\t0\n"), "(N.txt)");
   EXPECT_CONTAINS(refusal("0\t1,2\t0\n1\t999999999\t0\n"), "claim to be 2 x 1000000000 features (N.txt)");

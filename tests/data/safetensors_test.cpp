@@ -178,5 +178,20 @@ TEST(Safetensors, SurvivesRandomDamage) {
   survive_random_damage(written(example()), 10000, parse);
 }
 
+TEST(Safetensors, TheDataStartsWhereItIsAskedToAndNothingElseChanges) {
+  const SafeTensors content = example();
+  SafeTensorsView view;
+  view.metadata = content.metadata;
+  for (const auto& [name, tensor] : content.tensors)
+    view.tensors[name] = {tensor.type, tensor.shape, tensor.bytes.data(), tensor.bytes.size()};
+  TemporaryFolder folder;
+  write_safetensors(folder.path("m"), view, 64);
+  const std::string file = read_whole_file(folder.path("m"));
+  expect_same(parse(file), content);
+  size_t data = 0;
+  for (const auto& [name, tensor] : content.tensors) data += tensor.bytes.size();
+  EXPECT_EQ((file.size() - data) % 64, 0u);
+}
+
 }  // namespace
 }  // namespace eignn

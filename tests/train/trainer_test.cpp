@@ -46,7 +46,7 @@ TEST(Training, ReachesTheFarEndOfALongChain) {
     config.dtype = dtype;
     const TrainSummary summary = train(config);
     EXPECT_EQ(summary.solver, "direct");
-    EXPECT_EQ(summary.accuracy.test, 1.0) << dtype;
+    EXPECT_EQ(summary.score.test, 1.0) << dtype;
     EXPECT_GT(summary.weight_change, 0.05) << dtype;
     ASSERT_FALSE(summary.by_distance.empty());
     EXPECT_EQ(summary.by_distance.back().to, 199);
@@ -105,7 +105,7 @@ TEST(Training, ARunFolderHoldsWhatItPromises) {
        {"config.toml", "metrics.jsonl", "summary.json", "model.safetensors", "predictions.csv"})
     EXPECT_TRUE(std::filesystem::exists(run + "/" + name)) << name;
   const auto json = nlohmann::json::parse(read_whole_file(run + "/summary.json"));
-  EXPECT_EQ(json["test_accuracy"], summary.accuracy.test);
+  EXPECT_EQ(json["test_accuracy"], summary.score.test);
   for (const char* key : {"dataset",
                           "model",
                           "solver",
@@ -146,7 +146,7 @@ TEST(Training, ACheckpointGivesTheModelBack) {
   const torch::NoGradGuard guard;
   const auto right =
       model->scores(test).argmax(1).eq(dataset.labels.index_select(0, test)).sum().item<int64_t>();
-  EXPECT_EQ(static_cast<double>(right) / static_cast<double>(test.size(0)), summary.accuracy.test);
+  EXPECT_EQ(static_cast<double>(right) / static_cast<double>(test.size(0)), summary.score.test);
 
   ChainsOptions wider{10, 5, 2, 13};
   EXPECT_THROW(restore_model(checkpoint, chains_dataset(wider, 0), checkpoint.config, nullptr, "run"),

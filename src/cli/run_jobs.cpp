@@ -1,0 +1,92 @@
+#include "cli/run_jobs.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/child_process.h"
+#include "cli/progress.h"
+#include "data/atomic_file.h"
+#include "eignn/error.h"
+#include "train/config.h"
+
+namespace eignn::cli {
+
+namespace {
+
+// The data set is read once for the many runs on it.
+const Dataset& loaded_once(const TrainConfig& config) {
+  static std::string key;
+  static Dataset dataset;
+  TrainConfig data;  // only what the data depend on
+  visit_data(data, [&](const char* name, auto&, const char*) {
+    if (std::string(name) != "split") assign(data, name, to_strings(config).at(name));
+  });
+  data.seed = config.seed;
+  if (const std::string wanted = to_toml(data); wanted != key) {
+    key.clear();
+    dataset = load_dataset(config);
+    key = wanted;
+  }
+  return dataset;
+}
+
+Json train_here(const Job& job, const JobOptions& options) {
+  const auto summary = train_one(job.config, job.folder, is_interrupted_run(job.folder), options.quiet,
+                                 options.resume_words, &loaded_once(job.config));
+  return Json::parse(to_json(summary));
+}
+
+Json train_in_child(const Job& job, const JobOptions& options) {
+  std::vector<std::string> command = {own_path(), "train", "--json"};
+  if (is_interrupted_run(job.folder)) {
+    command.insert(command.end(), {"--resume", job.folder});
+  } else {
+    std::filesystem::create_directories(job.folder);
+    const std::string settings = job.folder + "/job.toml";
+    write_file_atomically(settings, to_toml(job.config));
+    command.insert(command.end(), {"--config", settings, "--out", job.folder});
+  }
+  const ChildResult child = run_child(command);
+  constexpr int interrupted_code = 130;
+  if (child.exit_code == interrupted_code) throw Interrupted{options.resume_words};
+  if (child.exit_code != 0)
+    throw InputError(fmt::format("a run failed with exit code {} ({}); its message stands above",
+                                 child.exit_code, job.folder));
+  std::filesystem::remove(job.folder + "/job.toml");
+  return Json::parse(child.output);
+}
+
+}  // namespace
+
+TrainSummary train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet,
+                       const std::string& resume_words, const Dataset* loaded) {
+  Progress progress(config.epochs, quiet);
+  TrainHooks hooks;
+  hooks.on_epoch = [&](const EpochReport& r) {
+    progress.update(r.epoch + 1, fmt::format("loss {:.4f}  validation loss {:.4f} {} {}", r.train_loss,
+                                             r.val_loss, r.metric, percent(r.val_score)));
+  };
+  watch_for_interrupt();
+  hooks.interrupted = interrupted;
+  TrainSummary summary = train(config, folder, resume, hooks, loaded);
+  if (!summary.interrupted) return summary;
+  throw Interrupted{
+      folder.empty() ? fmt::format("interrupted after {} epochs; nothing was kept, since there was no --out",
+                                   summary.epochs)
+                     : fmt::format("interrupted after {} epochs; go on with: {}", summary.epochs,
+                                   resume_words.empty() ? "eignn train --resume " + folder : resume_words)};
+}
+
+JobRunner job_runner(const JobOptions& options) {
+  return [options](const Job& job) {
+    const bool children = options.parallel > 1 && !job.folder.empty();
+    const Json summary = children ? train_in_child(job, options) : train_here(job, options);
+    if (!options.keep_models && !job.folder.empty())
+      for (const char* file : {"model.safetensors", "predictions.csv"})
+        std::filesystem::remove(job.folder + "/" + file);
+    return summary;
+  };
+}
+
+}  // namespace eignn::cli

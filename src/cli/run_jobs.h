@@ -1,0 +1,23 @@
+// How the commands run jobs: one after another in this process, or several at once in processes of their own.
+#pragma once
+
+#include "cli/common.h"
+#include "experiments/run_set.h"
+
+namespace eignn::cli {
+
+struct JobOptions {
+  int64_t parallel = 1;      // jobs at a time
+  bool quiet = false;        // no progress
+  bool keep_models = true;   // else only config, metrics and summary stay in the folders
+  std::string resume_words;  // "go on with: …", said when interrupted
+};
+
+/// Interrupted, when Ctrl-C ended a job.
+JobRunner job_runner(const JobOptions& options);
+
+/// One run in this process, with its progress.
+TrainSummary train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet,
+                       const std::string& resume_words = {}, const Dataset* loaded = nullptr);
+
+}  // namespace eignn::cli

@@ -1,0 +1,34 @@
+#include "data/mapped_file.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "data/atomic_file.h"
+#include "data/text_lines.h"
+
+namespace eignn {
+
+MappedFile::MappedFile(const std::string& path) {
+  const FileHandle file = open_for_reading(path);
+  struct stat status = {};
+  if (fstat(fileno(file.get()), &status) != 0 || !S_ISREG(status.st_mode))
+    refuse("only a regular file can be mapped", path, "give the path of a file");
+  size_ = static_cast<size_t>(status.st_size);
+  if (size_ == 0) return;  // an empty mapping is an error, an empty file is not
+  start_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fileno(file.get()), 0);
+  if (start_ == MAP_FAILED) {
+    const int error = errno;
+    start_ = nullptr;
+    refuse("cannot map: " + std::generic_category().message(error), path, "copy it to a local disk");
+  }
+  madvise(start_, size_, MADV_WILLNEED);  // the reading begins now, in large stretches
+}
+
+MappedFile::~MappedFile() {
+  if (start_) munmap(start_, size_);
+}
+
+}  // namespace eignn

@@ -1,0 +1,31 @@
+// The head that PPI needs: the equilibrium gives each node its neighbourhood, this gives it depth.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <vector>
+
+#include "eignn/model.h"
+
+namespace eignn {
+
+/// W (out, in) ~ U(-1/√in, 1/√in), float64: libtorch's own start of a linear layer, from our generator.
+torch::Tensor uniform_weight(int64_t out, int64_t in, at::Generator generator);
+
+///     h = ELU(BN(W₀ z + W_r x)),   h ← dropout(ELU(BN(W_k h + h))),   f = W h + b
+class ResidualHead : public torch::nn::Module {
+ public:
+  ResidualHead(int64_t z_width, int64_t x_width, int64_t classes, const EignnOptions& options,
+               at::Generator generator);
+
+  torch::Tensor forward(const torch::Tensor& z, const torch::Tensor& x,
+                        const std::function<torch::Tensor(const torch::Tensor&)>& dropout);
+
+ private:
+  torch::Tensor W_z_, W_x_, W_out_, b_out_;
+  std::vector<torch::Tensor> W_;
+  std::vector<torch::nn::BatchNorm1d> norm_;  // one before the blocks, one in each
+};
+
+}  // namespace eignn
