@@ -7,12 +7,15 @@
 #include <cstdlib>
 
 #include "data/atomic_file.h"
+#include "data/cache_folder.h"
 
 namespace eignn {
 namespace {
 
-std::string& folder() {
-  static std::string path = fmt::format("/dev/shm/eignn-fuzz-{}", getpid());
+const std::string& folder() {
+  static const std::string parent = environment("TMPDIR");
+  static const std::string path =
+      fmt::format("{}/eignn-fuzz-{}", parent.empty() ? "/dev/shm" : parent, getpid());
   return path;
 }
 
@@ -20,8 +23,6 @@ std::string& folder() {
 
 std::string write_folder(std::string_view bytes, const std::vector<std::string>& files) {
   constexpr std::string_view separator = "\n====\n";
-  static const bool first = [] { return std::atexit([] { remove_folder(folder()); }) == 0; }();
-  static_cast<void>(first);
   bool more = true;
   for (const std::string& file : files) {
     const std::string path = folder() + "/" + file;

@@ -8,7 +8,8 @@
 namespace eignn {
 
 /// Cuts the bytes at each "\n====\n" and writes the pieces to `files`, in their order, in a folder of this
-/// process in /dev/shm; without a piece there is no file. Returns the folder.
+/// process in $TMPDIR, else in /dev/shm; without a piece there is no file. Returns the folder, which stays:
+/// libFuzzer ends without a chance to remove it.
 std::string write_folder(std::string_view bytes, const std::vector<std::string>& files);
 
 }  // namespace eignn
