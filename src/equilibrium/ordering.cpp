@@ -23,10 +23,14 @@ std::vector<int64_t> minimum_degree_order(const Graph& symmetric) {
 
   std::vector<int64_t> order;
   order.reserve(n);
-  while (!by_degree.empty()) {
+  // Past this many entries of cliques the elimination is too dense to be worth a better order.
+  constexpr double most_entries = 2e7;
+  double entries = 0;
+  while (!by_degree.empty() && entries < most_entries) {
     const int64_t v = by_degree.begin()->second;
     by_degree.erase(by_degree.begin());
     order.push_back(v);
+    entries += static_cast<double>(neighbours[v].size()) * static_cast<double>(neighbours[v].size());
     // The neighbours of an eliminated node become a clique.
     for (int64_t w : neighbours[v]) {
       by_degree.erase({neighbours[w].size(), w});
@@ -37,6 +41,7 @@ std::vector<int64_t> minimum_degree_order(const Graph& symmetric) {
     }
     neighbours[v].clear();
   }
+  for (const auto& rest : by_degree) order.push_back(rest.second);
   return order;
 }
 

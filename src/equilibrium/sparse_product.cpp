@@ -60,9 +60,12 @@ SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::De
   auto prepare = [&](const Csr& csr) {
     Rows r{
         tensor_of(csr.begin), tensor_of(csr.column), torch::tensor(csr.value, torch::kFloat64).to(dtype), {}};
-    if (!device.is_cpu())
-      r.csr = torch::sparse_csr_tensor(r.begin.to(device), r.column.to(device), r.value.to(device),
-                                       {S.nodes, S.nodes}, r.value.options().device(device));
+    if (!device.is_cpu()) {
+      const auto row = torch::repeat_interleave(torch::arange(S.nodes), r.begin.diff());
+      r.coo = torch::sparse_coo_tensor(torch::stack({row, r.column}), r.value, {S.nodes, S.nodes})
+                  .coalesce()
+                  .to(device);
+    }
     return r;
   };
   straight_ = prepare(rows);
@@ -70,7 +73,7 @@ SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::De
 }
 
 torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) {
-  if (rows.csr.defined()) return torch::mm(rows.csr, Z);
+  if (rows.coo.defined()) return torch::mm(rows.coo, Z);
   const auto z = Z.contiguous();
   auto out = torch::empty_like(z);
   const int64_t n = z.size(0), m = z.size(1), grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(m, 1));

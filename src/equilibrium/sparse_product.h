@@ -19,7 +19,7 @@ class SparseProduct {
  private:
   struct Rows {
     torch::Tensor begin, column, value;  // CSR, for our loop on the CPU
-    torch::Tensor csr;                   // for torch's product elsewhere
+    torch::Tensor coo;                   // for torch's product elsewhere
   };
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);
   Rows straight_, transposed_;
