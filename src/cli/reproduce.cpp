@@ -15,21 +15,27 @@ namespace eignn::cli {
 namespace {
 
 struct Flags {
-  std::string name, models = "eignn", out = "results", runs = "runs/reproduce";
+  std::string name, models = "eignn", datasets, out = "results", runs = "runs/reproduce";
   TrainConfig machine;
   int64_t seeds = 1, jobs = 1;
   bool quick = false, json = false;
 };
 
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at < list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    out.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return out;
+}
+
 void check_models(const std::string& list) {
-  std::string rest = list;
-  while (!rest.empty()) {
-    const std::string model = rest.substr(0, rest.find(','));
-    rest = model.size() < rest.size() ? rest.substr(model.size() + 1) : "";
-    const auto& known = model_names();
+  const auto& known = model_names();
+  for (const std::string& model : split_list(list))
     if (std::find(known.begin(), known.end(), model) == known.end())
       throw UsageError(unknown_name("model", "--models", model, known));
-  }
 }
 
 void work(const CLI::App& command, const Flags& flags) {
@@ -45,6 +51,7 @@ void work(const CLI::App& command, const Flags& flags) {
   options.quick = flags.quick;
   options.seeds = flags.seeds;
   options.parallel = flags.jobs;
+  options.datasets = split_list(flags.datasets);
   options.runs = fmt::format("{}/{}", flags.runs, flags.name);
   const auto texts = to_strings(flags.machine);
   std::string said;
@@ -95,6 +102,7 @@ void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   command->add_option("experiment", flags->name, "heterophilic or ppi");
   command->add_option("--models", flags->models, "Models, with commas between them")->capture_default_str();
+  command->add_option("--datasets", flags->datasets, "Only the rows of these data sets; all when not given");
   command->add_flag("--quick", flags->quick, "A taste: two splits; ppi: 50 epochs");
   command->add_option("--seeds", flags->seeds, "Runs of every split, seeds 0, 1, …")->capture_default_str();
   command->add_option("--out", flags->out, "The folder of NAME.json and NAME.md")->capture_default_str();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "eignn/spectrum_cache.h"
 #include "equilibrium/stopwatch.h"
 #include "train/provenance.h"
 #include "train/trainer.h"
@@ -40,6 +41,16 @@ TrainingMeasurement measure_training(const TrainConfig& config, int64_t steps, i
   out.accuracy_epochs = epoch;
   out.test_accuracy = trainer.evaluate(trainer.split().test).score;
   return out;
+}
+
+double cached_restart_seconds(const TrainConfig& config) {
+  use_threads(config.threads);
+  const Dataset dataset = load_dataset(config);
+  SpectrumCache cache;
+  { const Trainer fills_the_cache(config, dataset, 0, &cache); }
+  const Stopwatch watch;
+  const Trainer trainer(config, dataset, 0, &cache);
+  return watch.seconds();
 }
 
 }  // namespace eignn

@@ -19,4 +19,7 @@ struct TrainingMeasurement {
 /// all: for sides that are too slow for a whole run.
 TrainingMeasurement measure_training(const TrainConfig& config, int64_t steps, int64_t accuracy_epochs = 0);
 
+/// Seconds from a data set in memory to a model that is ready to train, with the spectra found in the cache.
+double cached_restart_seconds(const TrainConfig& config);
+
 }  // namespace eignn

@@ -126,6 +126,20 @@ ResultJson row_json(const ExperimentRow& row, const TrainConfig& config,
   return json;
 }
 
+// Those whose data set was asked for; UsageError for a data set that the experiment does not have.
+std::vector<ExperimentRow> rows_of(const Experiment& experiment, const std::vector<std::string>& datasets) {
+  std::vector<std::string> known;
+  for (const ExperimentRow& row : experiment.rows) known.push_back(row.dataset);
+  for (const std::string& name : datasets)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw UsageError(unknown_name("data set of this experiment", "--datasets", name, known));
+  std::vector<ExperimentRow> out;
+  for (const ExperimentRow& row : experiment.rows)
+    if (datasets.empty() || std::find(datasets.begin(), datasets.end(), row.dataset) != datasets.end())
+      out.push_back(row);
+  return out;
+}
+
 std::string plus_minus(const ResultJson& figure) {
   const double mean = figure.at("mean").get<double>();
   return figure.contains("std") ? fmt::format("{:.2f} ± {:.2f}", mean, figure.at("std").get<double>())
@@ -151,7 +165,7 @@ ResultJson reproduce(
     const std::function<void(const std::string&, size_t, size_t, const ResultJson&)>& on_done) {
   ResultJson table = {{"experiment", experiment.name}, {"quick", options.quick}, {"seeds", options.seeds}};
   table["rows"] = ResultJson::array();
-  for (const ExperimentRow& row : experiment.rows) {
+  for (const ExperimentRow& row : rows_of(experiment, options.datasets)) {
     TrainConfig config = config_of(row, options);
     const std::string folder =
         fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(row.label));
