@@ -56,8 +56,8 @@ class Eignn : public Model {
       norm_->to(type_.device(), c10::typeMetaToScalarType(type_.dtype()));
     }
     if (options.encoder > 0) {
-      encoder_weight_ = parameter("encoder.weight", uniform_weight(m, X.size(1), generator));
-      encoder_bias_ = parameter("encoder.bias", torch::zeros({m}, torch::kFloat64));
+      encoder_weight_ = parameter("encoder_weight", uniform_weight(m, X.size(1), generator));
+      encoder_bias_ = parameter("encoder_bias", torch::zeros({m}, torch::kFloat64));
     }
     for (GraphPart& part : parts) add_part(std::move(part), X);
   }

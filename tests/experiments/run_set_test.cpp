@@ -76,13 +76,15 @@ TEST(RunSet, AFolderIsForOneSetting) {
   const TemporaryFolder folder;
   claim_folder(folder.path("a"), "config.toml", "lr = 1\n");
   claim_folder(folder.path("a"), "config.toml", "lr = 1\n");
-  EXPECT_NE(message_of([&] { claim_folder(folder.path("a"), "config.toml", "lr = 2\n"); }).find("other settings"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of([&] { claim_folder(folder.path("a"), "config.toml", "lr = 2\n"); }).find("other settings"),
+      std::string::npos);
 }
 
 TEST(Search, SpansTheGridAndTriesEqualPointsOnce) {
   const SearchPlan plan = parse_search(
-      "gamma = [0.8, 1.0]\nnormalise = [\"sym\", \"out-in\"]\ndirection = [\"undirected\", \"in\"]\nepochs = 7\n"
+      "gamma = [0.8, 1.0]\nnormalise = [\"sym\", \"out-in\"]\ndirection = [\"undirected\", \"in\"]\nepochs = "
+      "7\n"
       "splits = [0, 2]\nfinalists = 3\nscreening-epochs = 5\n",
       {}, {}, "grid.toml");
   EXPECT_EQ(plan.points.size(), 6u);  // out-in on a symmetrised graph is sym
@@ -105,7 +107,8 @@ TEST(Search, RefusesWhatMakesNoSense) {
   const auto says = [](const char* toml) {
     return message_of([&] { parse_search(toml, {}, {}, "grid.toml"); });
   };
-  EXPECT_NE(says("learning-rate = [1, 2]\n").find("no setting 'learning-rate' (grid.toml)"), std::string::npos);
+  EXPECT_NE(says("learning-rate = [1, 2]\n").find("no setting 'learning-rate' (grid.toml)"),
+            std::string::npos);
   EXPECT_NE(says("lr = [1, \"x\"]\n").find("'x' is no number"), std::string::npos);
   EXPECT_NE(says("gamma = [2.0]\n").find("grid.toml"), std::string::npos);
   EXPECT_NE(says("splits = [-1]\n").find("'-1'"), std::string::npos);
@@ -130,13 +133,12 @@ TEST(Search, OnlyFinalistsRunOnAllSplitsAndToTheEnd) {
   const SearchPlan plan = parse_search(
       "lr = [0.1, 0.3, 0.2]\nsplits = [1]\nfinalists = 2\nscreening-epochs = 10\n", base, {}, "grid.toml");
   std::vector<std::pair<double, int64_t>> run;
-  const SearchResult result = run_search(
-      plan, 4, "", 1,
-      [&](const Job& job) {
-        run.emplace_back(job.config.lr, job.config.epochs);
-        return pretend(job);
-      },
-      {});
+  const SearchResult result = run_search(plan, 4, "", 1,
+                                         [&](const Job& job) {
+                                           run.emplace_back(job.config.lr, job.config.epochs);
+                                           return pretend(job);
+                                         },
+                                         {});
   EXPECT_EQ(run.size(), 3u + 2u * 4u);
   EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.1, 100)), 0);
   EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.3, 100)), 4);
@@ -155,7 +157,8 @@ TEST(Search, APointThatFailsIsRecordedAndOut) {
   const SearchResult result = run_search(plan, 2, "", 1, fails_fast, {});
   EXPECT_EQ(result.best.lr, 0.1);
   EXPECT_EQ(result.trials[1]["failed"], "the training loss is not finite");
-  EXPECT_THROW(run_search(plan, 2, "", 1, [](const Job&) -> ResultJson { throw InputError("no"); }, {}), InputError);
+  EXPECT_THROW(run_search(plan, 2, "", 1, [](const Job&) -> ResultJson { throw InputError("no"); }, {}),
+               InputError);
 }
 
 }  // namespace

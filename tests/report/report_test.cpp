@@ -30,5 +30,18 @@ TEST(MeanOfRuns, OfOneRunHasNoSpread) {
   EXPECT_EQ(m.ci95, 0);
 }
 
+TEST(WelchsTest, AgreesWithScipy) {
+  // scipy.stats.ttest_ind_from_stats(5, 2, 10, 7, 3, 12, equal_var=False) and (…, 62.92, 1.59,
+  // 10, 64.54, 1.97, 10, …)
+  EXPECT_NEAR(welch_p({5, 2, 10}, {7, 3, 12}), 0.07754644, 2e-6);
+  EXPECT_NEAR(welch_p({62.92, 1.59, 10}, {64.54, 1.97, 10}), 0.05880615, 2e-6);
+}
+
+TEST(WelchsTest, OfConstantSeries) {
+  EXPECT_EQ(welch_p({1, 0, 5}, {1, 0, 5}), 1);
+  EXPECT_EQ(welch_p({1, 0, 5}, {2, 0, 5}), 0);
+  EXPECT_TRUE(std::isnan(welch_p({1, 0, 1}, {2, 0, 5})));
+}
+
 }  // namespace
 }  // namespace eignn

@@ -43,5 +43,13 @@ TEST(EarlyStopping, ALossThatIsNotANumberIsNeverKept) {
   EXPECT_TRUE(verdict.stop);
 }
 
+TEST(EarlyStoppingByScore, KeepsStrictlyHigherScoresWhateverTheLoss) {
+  EarlyStopping stopping(EarlyStopping::parse("score"), 2);
+  EXPECT_TRUE(stopping.judge(1.0, 0.5).keep);
+  EXPECT_TRUE(stopping.judge(9.0, 0.6).keep);
+  EXPECT_FALSE(stopping.judge(0.1, 0.6).keep);
+  EXPECT_TRUE(stopping.judge(0.1, 0.6).stop);
+}
+
 }  // namespace
 }  // namespace eignn

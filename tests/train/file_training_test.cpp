@@ -1,0 +1,179 @@
+// From files on disk to a trained model: gaps, sets of labels, sets of graphs, drawn splits.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "data/atomic_file.h"
+#include "data/compact.h"
+#include "eignn/error.h"
+#include "eignn/training.h"
+#include "support/message_of.h"
+#include "support/real_data.h"
+#include "support/temporary_folder.h"
+
+namespace eignn {
+namespace {
+
+// Rings of ten nodes, `graphs` of them; a node's features are noise around its ring's parity.
+FileDataset rings(int64_t graphs, bool sets_of_labels) {
+  FileDataset set;
+  set.name = "rings";
+  const int64_t n = 10 * graphs;
+  set.arcs.nodes = n;
+  std::vector<double> X;
+  for (int64_t v = 0; v < n; ++v) {
+    const int64_t ring = v / 10;
+    set.arcs.source.push_back(v);
+    set.arcs.target.push_back(ring * 10 + (v + 1) % 10);
+    for (int64_t k = 0; k < 4; ++k)
+      X.push_back((ring % 2 == k % 2 ? 1.0 : 0.2) + 0.01 * static_cast<double>((v * 7 + k) % 11));
+    if (sets_of_labels) {
+      set.label_sets.insert(set.label_sets.end(),
+                            {static_cast<uint8_t>(ring % 2), static_cast<uint8_t>(1 - ring % 2), 1});
+      set.known.push_back(v % 10 != 3);
+      set.graph_of.push_back(ring);
+    } else {
+      set.labels.push_back(v % 10 == 3 ? -1 : ring % 2);
+    }
+  }
+  set.classes = sets_of_labels ? 3 : 2;
+  set.features = array_of(std::vector<int64_t>{n, 4}, X);
+  return set;
+}
+
+TrainConfig config_for(const std::string& path) {
+  TrainConfig config;
+  config.dataset = path;
+  config.epochs = config.patience = 60;
+  config.lr = 0.05;
+  config.weight_decay = 0;
+  return config;
+}
+
+TEST(FilesToTraining, GapsAreNeitherLearnedFromNorJudged) {
+  const TemporaryFolder folder;
+  write_compact(rings(6, false), folder.path("rings"));
+  const Dataset set = load_dataset(config_for(folder.path("rings")));
+  EXPECT_TRUE(set.drawn_split);
+  EXPECT_EQ(set.known.sum().item<int64_t>(), 54);
+  const Split& split = set.splits.at(0);
+  const auto all = torch::cat({split.train, split.val, split.test});
+  EXPECT_EQ(all.numel(), 54);
+  EXPECT_TRUE((set.labels.index_select(0, all) >= 0).all().item<bool>());
+  EXPECT_EQ(std::get<0>(torch::_unique(all)).numel(), 54);
+  for (const auto* part : {&split.train, &split.val, &split.test})  // both classes in every part
+    EXPECT_EQ(std::get<0>(torch::_unique(set.labels.index_select(0, *part))).numel(), 2);
+}
+
+TEST(FilesToTraining, PredictsTheGaps) {
+  const TemporaryFolder folder;
+  write_compact(rings(6, false), folder.path("rings"));
+  const TrainSummary summary = train(config_for(folder.path("rings")), folder.path("run"));
+  EXPECT_EQ(summary.score.test, 1);
+  EXPECT_EQ(summary.metric, "accuracy");
+  std::ifstream file(folder.path("run/predictions.csv"));
+  std::string line;
+  for (int64_t row = -1; std::getline(file, line); ++row) {
+    if (row != 13) continue;
+    EXPECT_EQ(line.substr(0, 10), "13,none,,1") << line;  // ring 1, a gap
+  }
+}
+
+TEST(FilesToTraining, SetsOfLabelsOnSeveralGraphs) {
+  const TemporaryFolder folder;
+  write_compact(rings(10, true), folder.path("rings"));
+  TrainConfig config = config_for(folder.path("rings"));
+  for (const char* head : {"plain", "residual"}) {
+    config.head = head;
+    config.width = 16;
+    const std::string out = folder.path(head);
+    const TrainSummary summary = train(config, out);
+    EXPECT_EQ(summary.metric, "micro_f1");
+    EXPECT_GT(summary.score.test, 0.95) << head;
+    const auto json = nlohmann::json::parse(read_whole_file(out + "/summary.json"));
+    EXPECT_EQ(json["test_micro_f1"], summary.score.test);
+    EXPECT_FALSE(json.contains("test_accuracy"));
+  }
+}
+
+TEST(FilesToTraining, GraphsStayWholeInADrawnSplit) {
+  const TemporaryFolder folder;
+  write_compact(rings(10, true), folder.path("rings"));
+  const Dataset set = load_dataset(config_for(folder.path("rings")));
+  EXPECT_EQ(set.graphs(), 10);
+  std::set<int64_t> seen;
+  const Split& split = set.splits.at(0);
+  for (const auto* part : {&split.train, &split.val, &split.test}) {
+    std::set<int64_t> here;
+    for (int64_t k = 0; k < part->numel(); ++k) here.insert(set.graph_of[(*part)[k].item<int64_t>()]);
+    for (const int64_t g : here) EXPECT_TRUE(seen.insert(g).second) << "graph " << g << " is in two parts";
+  }
+}
+
+TEST(FilesToTraining, AResumedRunOverGraphsIsTheSame) {
+  const TemporaryFolder folder;
+  write_compact(rings(10, true), folder.path("rings"));
+  TrainConfig config = config_for(folder.path("rings"));
+  config.head = "residual";
+  config.width = 8;
+  config.dropout = 0.2;
+  config.equilibria = 2;
+  config.schedule = "cosine";
+  config.epochs = config.patience = 12;
+  const TrainSummary whole = train(config, folder.path("whole"));
+  TrainHooks hooks;
+  int64_t epochs = 0;
+  hooks.interrupted = [&] { return ++epochs == 5; };
+  EXPECT_TRUE(train(config, folder.path("cut"), false, hooks).interrupted);
+  const TrainSummary resumed = train({}, folder.path("cut"), true);
+  EXPECT_EQ(resumed.loss.test, whole.loss.test);
+  EXPECT_EQ(read_whole_file(folder.path("cut/predictions.csv")),
+            read_whole_file(folder.path("whole/predictions.csv")));
+}
+
+TEST(FilesToTraining, RowsAreDividedByTheirSum) {
+  const TemporaryFolder folder;
+  FileDataset set = rings(6, false);
+  auto X = set.features.as<double>();
+  for (int k = 0; k < 4; ++k) X[k] = 0;  // a node without features
+  set.features = array_of(std::vector<int64_t>{60, 4}, X);
+  write_compact(set, folder.path("rings"));
+  TrainConfig config = config_for(folder.path("rings"));
+  config.feature_norm = "row";
+  const auto sums = load_dataset(config).features.sum(1);
+  EXPECT_EQ(sums[0].item<double>(), 0);
+  EXPECT_LE((sums.narrow(0, 1, 59) - 1).abs().max().item<double>(), 1e-15);
+
+  X[7] = -0.5;
+  set.features = array_of(std::vector<int64_t>{60, 4}, X);
+  write_compact(set, folder.path("negative"));
+  config.dataset = folder.path("negative");
+  EXPECT_CONTAINS(message_of([&] { load_dataset(config); }), "a feature is negative");
+}
+
+TEST(FilesToTraining, TooFewLabelsAreRefused) {
+  const TemporaryFolder folder;
+  FileDataset set = rings(2, false);
+  for (size_t v = 2; v < set.labels.size(); ++v) set.labels[v] = -1;
+  set.labels[12] = 1;
+  write_compact(set, folder.path("few"));
+  EXPECT_CONTAINS(message_of([&] { load_dataset(config_for(folder.path("few"))); }), "too few");
+}
+
+TEST(RealData, PpiTrainsOnItsKnownRows) {
+  const auto path = real_data("ppi");
+  if (!path) GTEST_SKIP() << no_real_data;
+  TrainConfig config;
+  config.dataset = *path;
+  const Dataset set = load_dataset(config);
+  EXPECT_EQ(set.graphs(), 24);
+  EXPECT_EQ(set.nodes() - set.known.sum().item<int64_t>(), 714);
+  const Split& split = set.splits.at(0);
+  EXPECT_EQ(split.train.numel() + split.val.numel() + split.test.numel(), 56944 - 714);
+  EXPECT_FALSE(set.drawn_split);
+}
+
+}  // namespace
+}  // namespace eignn
