@@ -58,10 +58,10 @@ Dataset chains_dataset(const ChainsOptions& options, uint64_t seed);
 /// train on, 4 to validate, the rest to test.
 Dataset karate_dataset(uint64_t seed);
 
-/// A built-in set ("chains", "karate"), a path (docs/data.md has the formats; they are recognised by
-/// content), or a named public set found in $EIGNN_DATA or the cache, in this order. Where files have no
-/// splits, one is drawn by the seed: of each class 60 % to train, 20 % to validate, 20 % to test on.
-/// UsageError for a name that is none of these.
+/// A built-in set ("chains", "karate"), a named public set found in $EIGNN_DATA or the cache, or a path
+/// (docs/data.md has the formats; they are recognised by content), in this order: ./texas is a path. Where
+/// files have no splits, one is drawn by the seed: of each class 60 % to train, 20 % to validate, 20 % to
+/// test on. UsageError for a name that is none of these.
 Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed);
 
 /// What `name` may be, besides a path.

@@ -15,12 +15,25 @@ struct Flags {
   bool json = false;
 };
 
+// A value on one short line: equal elements once, long lists cut.
+std::string short_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array() || value.empty()) return value.dump();
+  const bool equal = std::all_of(value.begin(), value.end(), [&](const Json& v) { return v == value[0]; });
+  if (equal && value.size() > 1) return fmt::format("{} x {}", value.size(), value[0].dump());
+  constexpr size_t shown = 8;
+  if (value.size() <= shown && value.dump().size() < 100) return value.dump();
+  const size_t first = value[0].is_object() ? 1 : shown;
+  const Json head(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(std::min(first, value.size())));
+  return fmt::format("{} … ({} in all)", head.dump(), value.size());
+}
+
 // Nested values on one line each, for people.
 void print_for_people(const Json& json) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [key, value] : json.items()) {
     if (key == "warnings" || key == "planner" || value.is_null()) continue;
-    rows.push_back({key, value.is_string() ? value.get<std::string>() : value.dump()});
+    rows.push_back({key, short_text(value)});
   }
   fmt::print("{}", format_table({"", ""}, rows).substr(1));
   if (json.contains("planner"))

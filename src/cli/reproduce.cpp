@@ -15,7 +15,7 @@ namespace eignn::cli {
 namespace {
 
 struct Flags {
-  std::string name, models = "eignn", datasets, out = "results", runs = "runs/reproduce";
+  std::string name, models = "eignn", rows, out = "results", runs = "runs/reproduce";
   TrainConfig machine;
   int64_t seeds = 1, jobs = 1;
   bool quick = false, json = false;
@@ -51,7 +51,7 @@ void work(const CLI::App& command, const Flags& flags) {
   options.quick = flags.quick;
   options.seeds = flags.seeds;
   options.parallel = flags.jobs;
-  options.datasets = split_list(flags.datasets);
+  options.rows = split_list(flags.rows);
   options.runs = fmt::format("{}/{}", flags.runs, flags.name);
   const auto texts = to_strings(flags.machine);
   std::string said;
@@ -60,9 +60,11 @@ void work(const CLI::App& command, const Flags& flags) {
     options.machine[name] = texts.at(name);
     said += fmt::format(" --{} {}", name, texts.at(name));
   }
-  const std::string self = fmt::format("eignn reproduce {} --models {}{}{}{}", flags.name, flags.models,
-                                       flags.quick ? " --quick" : "",
-                                       flags.seeds == 1 ? "" : fmt::format(" --seeds {}", flags.seeds), said);
+  const std::string self = fmt::format(
+      "eignn reproduce {} --models {}{}{}{}", flags.name, flags.models, flags.quick ? " --quick" : "",
+      flags.seeds == 1 ? "" : fmt::format(" --seeds {}", flags.seeds),
+      (flags.out == Flags().out ? "" : " --out " + flags.out) +
+          (flags.runs == Flags().runs ? "" : " --runs " + flags.runs) + said);
   JobOptions jobs;
   jobs.parallel = flags.jobs;
   jobs.quiet = flags.json;
@@ -102,7 +104,8 @@ void add_reproduce(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   command->add_option("experiment", flags->name, "heterophilic or ppi");
   command->add_option("--models", flags->models, "Models, with commas between them")->capture_default_str();
-  command->add_option("--datasets", flags->datasets, "Only the rows of these data sets; all when not given");
+  command->add_option("--rows", flags->rows,
+                      "Only these rows, such as cornell,texas,chameleon-plain-symmetric; all when not given");
   command->add_flag("--quick", flags->quick, "A taste: two splits; ppi: 50 epochs");
   command->add_option("--seeds", flags->seeds, "Runs of every split, seeds 0, 1, …")->capture_default_str();
   command->add_option("--out", flags->out, "The folder of NAME.json and NAME.md")->capture_default_str();

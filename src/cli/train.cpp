@@ -60,6 +60,8 @@ void print_runs(const std::vector<Json>& runs, bool json) {
     rows.push_back({run["split"].dump(), run["best_epoch"].dump(), percent(run["val_" + metric]),
                     percent(run["test_" + metric])});
   const std::string key = "test_" + metric;
+  if (runs.size() == 1)
+    return fmt::print("{}", format_table({"split", "best epoch", "validation", "test"}, rows));
   fmt::print(
       "{}\ntest {} {:.2f} ± {:.2f} % (standard deviation over {} splits; 95 % interval of the mean ± "
       "{:.2f})\n",
@@ -153,9 +155,9 @@ void resume(const CLI::App& command, const Flags& flags) {
 
 void work(const CLI::App& command, Flags& flags) {
   watch_for_interrupt();
-  if (!flags.resume.empty()) return resume(command, flags);
   if (flags.jobs < 1 || flags.jobs > 1024)
     throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", flags.jobs));
+  if (!flags.resume.empty()) return resume(command, flags);
   if (flags.jobs > 1 && flags.out.empty())
     throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
   auto given = given_flags(command);
@@ -164,6 +166,8 @@ void work(const CLI::App& command, Flags& flags) {
   validate(flags.config);
   apply_recipe(flags.config, given);
   validate(flags.config);
+  if (!flags.search_file.empty() && given.count("split"))
+    throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
   if (!flags.search_file.empty()) return search(flags, given);
   if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
   print_or_json(train_one(flags.config, flags.out, false, flags.json), flags.json);

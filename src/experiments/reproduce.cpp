@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <set>
 
+#include "data/catalogue.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 #include "report/statistics.h"
@@ -44,7 +46,7 @@ const std::vector<Experiment>& experiments() {
         {"Chameleon, plain symmetric", "chameleon", plain, PaperFigure{62.92, 1.59}, directed},
         {"Squirrel", "squirrel", {}, PaperFigure{46.37, 1.39}, "variant chosen by validation; " + directed},
         {"Squirrel, plain symmetric", "squirrel", plain, PaperFigure{46.37, 1.39}, directed}},
-       "Ten Geom-GCN splits (48/32/20 %), one seed; the weights that validation chose, tested once. "
+       "Ten Geom-GCN splits (48/32/20 %); the weights that validation chose, tested once. "
        "Settings: "
        "recipes/NAME.toml. ± is the standard deviation over the splits. p: Welch's t-test between our ten "
        "runs "
@@ -79,10 +81,14 @@ TrainConfig config_of(const ExperimentRow& row, const ReproduceOptions& options)
   return config;
 }
 
-std::string folder_name(const std::string& label) {
+// "Cornell, corrected" is cornell-corrected: the name of the row's folder, and for --rows.
+std::string short_name(const ExperimentRow& row) {
   std::string out;
-  for (const char c : label)
-    out += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : c >= 'A' && c <= 'Z' ? char(c + 32) : '-';
+  for (const char c : row.label) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (letter) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (!letter && !out.empty() && out.back() != '-') out += '-';
+  }
   return out;
 }
 
@@ -118,24 +124,22 @@ ResultJson row_json(const ExperimentRow& row, const TrainConfig& config,
     }
   }
   if (!row.remark.empty()) json["remark"] = row.remark;
-  const auto settings = to_strings(config);
-  json["settings"] = ResultJson::object();
-  for (const auto& [name, value] : settings)
-    if (name != "split" && name != "seed") json["settings"][name] = value;
+  json["settings"] = runs[0].at("config");  // as they were run
+  for (const char* varied : {"split", "seed"}) json["settings"].erase(varied);
   for (const auto& run : runs) json["runs"].push_back(short_form(run));
   return json;
 }
 
-// Those whose data set was asked for; UsageError for a data set that the experiment does not have.
-std::vector<ExperimentRow> rows_of(const Experiment& experiment, const std::vector<std::string>& datasets) {
+// Those that were asked for; UsageError for one that the experiment does not have.
+std::vector<ExperimentRow> rows_of(const Experiment& experiment, const std::vector<std::string>& wanted) {
   std::vector<std::string> known;
-  for (const ExperimentRow& row : experiment.rows) known.push_back(row.dataset);
-  for (const std::string& name : datasets)
+  for (const ExperimentRow& row : experiment.rows) known.push_back(short_name(row));
+  for (const std::string& name : wanted)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(unknown_name("data set of this experiment", "--datasets", name, known));
+      throw UsageError(unknown_name("row of this experiment", "--rows", name, known));
   std::vector<ExperimentRow> out;
   for (const ExperimentRow& row : experiment.rows)
-    if (datasets.empty() || std::find(datasets.begin(), datasets.end(), row.dataset) != datasets.end())
+    if (wanted.empty() || std::find(wanted.begin(), wanted.end(), short_name(row)) != wanted.end())
       out.push_back(row);
   return out;
 }
@@ -165,10 +169,13 @@ ResultJson reproduce(
     const std::function<void(const std::string&, size_t, size_t, const ResultJson&)>& on_done) {
   ResultJson table = {{"experiment", experiment.name}, {"quick", options.quick}, {"seeds", options.seeds}};
   table["rows"] = ResultJson::array();
-  for (const ExperimentRow& row : rows_of(experiment, options.datasets)) {
+  // A set that is not there is said before hours of work on the others.
+  for (const ExperimentRow& row : rows_of(experiment, options.rows))
+    require_named_set(row.dataset, "reproduce");
+  for (const ExperimentRow& row : rows_of(experiment, options.rows)) {
     TrainConfig config = config_of(row, options);
     const std::string folder =
-        fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(row.label));
+        fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", short_name(row));
     claim_folder(folder, "config.toml", to_toml(config));
     std::vector<int64_t> splits(load_dataset(config).splits.size());
     std::iota(splits.begin(), splits.end(), 0);
@@ -221,9 +228,10 @@ std::string to_markdown(const Experiment& experiment, const ResultJson& table) {
     for (const ResultJson& run : row["runs"]) commits.insert(run["commit"].get<std::string>());
   const ResultJson& made = table.at("provenance");
   out += fmt::format(
-      "\nMade by `{}` on {}, device {}; the runs are of commit {}. All settings and runs: {}.json.\n",
+      "\nMade by `{}` on {}, device {}; the runs are of commit {}. All settings and runs: {}{}.json.\n",
       made["command"].get<std::string>(), made["machine"].get<std::string>(),
-      made["device"].get<std::string>(), fmt::join(commits, ", "), experiment.name);
+      made["device"].get<std::string>(), fmt::join(commits, ", "), experiment.name,
+      table.at("quick").get<bool>() ? "-quick" : "");
   return out;
 }
 

@@ -36,10 +36,10 @@ const Experiment& experiment(const std::string& name);
 std::vector<std::string> experiment_names();
 
 struct ReproduceOptions {
-  bool quick = false;                 // two splits; PPI: 50 epochs
-  int64_t seeds = 1;                  // runs of every split, with the seeds 0, 1, …
-  std::vector<std::string> datasets;  // only the rows of these; empty: all
-  std::string runs;                   // the folder that keeps the runs
+  bool quick = false;             // two splits; PPI: 50 epochs
+  int64_t seeds = 1;              // runs of every split, with the seeds 0, 1, …
+  std::vector<std::string> rows;  // only these; empty: all
+  std::string runs;               // the folder that keeps the runs
   int64_t parallel = 1;
   std::map<std::string, std::string> machine;  // settings of the machine, for all runs
 };

@@ -83,7 +83,7 @@ void claim_folder(const std::string& folder, const std::string& name, const std:
   if (!std::filesystem::exists(path)) return write_file_atomically(path, text);
   if (read_whole_file(path) != text)
     throw InputError(
-        fmt::format("the folder holds runs with other settings ({}); give another --out, or the settings of "
+        fmt::format("the folder holds runs with other settings ({}); give another folder, or the settings of "
                     "before",
                     path));
 }

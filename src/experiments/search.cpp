@@ -103,6 +103,10 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
       }
     plan.points = std::move(wider);
   }
+  if (plan.screening_epochs > 0 && plan.finalists == 0)
+    throw InputError(fmt::format(
+        "screening-epochs shortens a first judgement, and there is no second ({}); give finalists too",
+        origin));
   std::set<std::string> seen;
   std::vector<TrainConfig> distinct;
   for (const TrainConfig& point : plan.points)

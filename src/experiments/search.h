@@ -10,12 +10,15 @@
 namespace eignn {
 
 /// What to try. The file is TOML: a setting of `eignn train` with a list of values is tried with each of
-/// them, all lists together span the grid; a single value holds for all points. Two names are the search's
+/// them, all lists together span the grid; a single value holds for all points. Three names are the search's
 /// own:
 ///
-///     splits = [0, 1]      # judged by the mean validation figure over these splits; all when not given
-///     finalists = 4        # the best so many are run on all splits, and judged again; 0: the first
-///     judgement gamma = [0.8, 1.0]   # counts lr = [1e-3, 1e-2]
+///     splits = [0, 1]         # the mean validation figure over these judges; all splits when not given
+///     finalists = 4           # the best so many are judged again on all splits; 0: there is one judgement
+///     screening-epochs = 150  # epochs at most in the first judgement; 0: as many as in the second
+///
+///     gamma = [0.8, 1.0]
+///     lr = [1e-3, 1e-2]
 struct SearchPlan {
   std::vector<TrainConfig> points;
   std::vector<std::string> varied;  // the settings that have several values, in the file's order

@@ -111,7 +111,7 @@ void add_spectrum_and_plan(const Propagation& S, const TrainConfig& config, int6
     json["spectrum"] = nullptr;
   }
   if (config.solver != "auto") {
-    json["planner"] = {{"solver", config.solver}, {"reason", "asked for"}};
+    json["planner"] = {{"solver", config.solver}, {"reason", "asked for by --solver or the recipe"}};
     return;
   }
   const Plan plan = plan_solver(S, features, solver_options(config), config.head == "batch-norm");
@@ -139,7 +139,7 @@ void add_known_traps(const Dataset& dataset, Json& json) {
   if (seen > 0.05)
     warnings.push_back(fmt::format(
         "{:.1f} % of the test nodes (first split) have a training node with the same features and labels: a "
-        "look-up scores that much",
+        "look-up gets them right",
         100 * seen));
   if (dataset.name == "cornell" && dataset.format == "Geom-GCN text")
     warnings.push_back(
@@ -155,7 +155,10 @@ void add_known_traps(const Dataset& dataset, Json& json) {
     warnings.push_back(
         fmt::format("{} nodes have no known label and are left out of loss and metric", unknown));
   if (dataset.drawn_split)
-    warnings.push_back("the files have no split: one is drawn by --seed (60 / 20 / 20 % of each class)");
+    warnings.push_back(fmt::format("the files have no split: one is drawn by --seed (60 / 20 / 20 % of {})",
+                                   dataset.graphs() > 1    ? "the graphs"
+                                   : dataset.multi_label() ? "the labelled nodes"
+                                                           : "each class"));
 }
 
 }  // namespace
