@@ -48,7 +48,7 @@ const std::vector<Experiment>& experiments() {
         {"Squirrel, plain symmetric", "squirrel", plain, PaperFigure{46.37, 1.39}, directed}},
        "Ten Geom-GCN splits (48/32/20 %); the weights that validation chose, tested once. "
        "Settings: "
-       "recipes/NAME.toml. ± is the standard deviation over the splits. p: Welch's t-test between our ten "
+       "recipes/NAME.toml. ± is the standard deviation over the splits. p: Welch's t-test between our "
        "runs "
        "and ten with the paper's mean and standard deviation."},
       {"ppi",
@@ -100,8 +100,9 @@ ResultJson short_form(const ResultJson& run) {
        {std::string("split"), std::string("seed"), "train_" + metric, "val_" + metric, "test_" + metric,
         std::string("best_epoch"), std::string("epochs"), std::string("seconds_total"),
         std::string("seconds_per_epoch"), std::string("preprocess_seconds"), std::string("solver"),
-        std::string("device"), std::string("dtype"), std::string("mu_end"), std::string("commit")})
-    out[key] = run.at(key);
+        std::string("device"), std::string("dtype"), std::string("mu_end"), std::string("machine"),
+        std::string("commit")})
+    out[key] = run.value(key, ResultJson());
   return out;
 }
 
@@ -146,8 +147,10 @@ std::vector<ExperimentRow> rows_of(const Experiment& experiment, const std::vect
 
 std::string plus_minus(const ResultJson& figure) {
   const double mean = figure.at("mean").get<double>();
-  return figure.contains("std") ? fmt::format("{:.2f} ± {:.2f}", mean, figure.at("std").get<double>())
-                                : fmt::format("{:.1f}", mean);
+  const bool single = figure.value("runs_count", 2) == 1;  // one run has no spread
+  return figure.contains("std") && !single
+             ? fmt::format("{:.2f} ± {:.2f}", mean, figure.at("std").get<double>())
+             : fmt::format("{:.1f}", mean);
 }
 
 }  // namespace
@@ -223,9 +226,13 @@ std::string to_markdown(const Experiment& experiment, const ResultJson& table) {
           fmt::format("{:.2f}", 100 * run["test_" + row["metric"].get<std::string>()].get<double>()));
     out += fmt::format("- {}: {}\n", row["label"].get<std::string>(), fmt::join(figures, ", "));
   }
-  std::set<std::string> commits;
+  std::set<std::string> commits, machines;
   for (const ResultJson& row : table.at("rows"))
-    for (const ResultJson& run : row["runs"]) commits.insert(run["commit"].get<std::string>());
+    for (const ResultJson& run : row["runs"]) {
+      commits.insert(run["commit"].get<std::string>());
+      machines.insert(run["machine"].is_null() ? "a machine that was not noted"
+                                               : run["machine"].get<std::string>());
+    }
   const ResultJson& made = table.at("provenance");
   out += fmt::format(
       "\nMade by `{}` on {}, device {}; the runs are of commit {}. All settings and runs: {}{}.json.\n",
