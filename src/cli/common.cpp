@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <thread>
 
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
@@ -33,19 +30,6 @@ struct AddOption {
     if constexpr (std::is_unsigned_v<Field>) option->check(CLI::NonNegativeNumber);
   }
 };
-
-// What follows "key :" in a file of such lines.
-std::string value_in(const std::filesystem::path& file, const std::string& key,
-                     const std::string& otherwise) {
-  std::ifstream lines(file);
-  std::string line;
-  while (std::getline(lines, line)) {
-    if (line.rfind(key, 0) != 0) continue;
-    const size_t value = line.find_first_not_of(" \t", line.find(':') + 1);
-    if (value != std::string::npos) return line.substr(value);
-  }
-  return otherwise;
-}
 
 // A flag or word that the command does not have, answered with the nearest one that it has.
 void refuse_extras(const CLI::App& command) {
@@ -139,18 +123,6 @@ bool interrupted() {
 
 std::string percent(double fraction) {
   return fmt::format("{:.2f} %", 100 * fraction);
-}
-
-std::string machine_name() {
-  return fmt::format("{}, {} cores", value_in("/proc/cpuinfo", "model name", "unknown processor"),
-                     std::thread::hardware_concurrency());
-}
-
-std::string gpu_name() {
-  std::error_code none;
-  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none))
-    return value_in(gpu.path() / "information", "Model", "unknown GPU");
-  return "unknown GPU";
 }
 
 }  // namespace eignn::cli

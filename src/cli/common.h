@@ -59,7 +59,5 @@ struct Interrupted {
 };
 
 std::string percent(double fraction);
-std::string machine_name();  // the processor's name and the number of cores
-std::string gpu_name();      // the first GPU's
 
 }  // namespace eignn::cli

@@ -60,11 +60,13 @@ void work(const CLI::App& command, const Flags& flags) {
     options.machine[name] = texts.at(name);
     said += fmt::format(" --{} {}", name, texts.at(name));
   }
-  const std::string self = fmt::format(
-      "eignn reproduce {} --models {}{}{}{}", flags.name, flags.models, flags.quick ? " --quick" : "",
-      flags.seeds == 1 ? "" : fmt::format(" --seeds {}", flags.seeds),
-      (flags.out == Flags().out ? "" : " --out " + flags.out) +
-          (flags.runs == Flags().runs ? "" : " --runs " + flags.runs) + said);
+  std::string self = fmt::format("eignn reproduce {} --models {}", flags.name, flags.models);
+  if (!flags.rows.empty()) self += " --rows " + flags.rows;
+  if (flags.quick) self += " --quick";
+  if (flags.seeds != 1) self += fmt::format(" --seeds {}", flags.seeds);
+  if (flags.out != Flags().out) self += " --out " + flags.out;
+  if (flags.runs != Flags().runs) self += " --runs " + flags.runs;
+  self += said;
   JobOptions jobs;
   jobs.parallel = flags.jobs;
   jobs.quiet = flags.json;
@@ -80,7 +82,6 @@ void work(const CLI::App& command, const Flags& flags) {
                 });
   table["provenance"] = {{"command", self},
                          {"machine", machine_name()},
-                         {"device", flags.machine.device == "cuda" ? gpu_name() : "cpu"},
                          {"version", version()},
                          {"table_commit", built_commit()}};
   const std::string stem = fmt::format("{}/{}{}", flags.out, flags.name, flags.quick ? "-quick" : "");

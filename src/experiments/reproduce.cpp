@@ -234,11 +234,9 @@ std::string to_markdown(const Experiment& experiment, const ResultJson& table) {
                                                : run["machine"].get<std::string>());
     }
   const ResultJson& made = table.at("provenance");
-  out += fmt::format(
-      "\nMade by `{}` on {}, device {}; the runs are of commit {}. All settings and runs: {}{}.json.\n",
-      made["command"].get<std::string>(), made["machine"].get<std::string>(),
-      made["device"].get<std::string>(), fmt::join(commits, ", "), experiment.name,
-      table.at("quick").get<bool>() ? "-quick" : "");
+  out += fmt::format("\nMade by `{}`; the runs are of commit {}, on {}. All settings and runs: {}{}.json.\n",
+                     made["command"].get<std::string>(), fmt::join(commits, ", "), fmt::join(machines, ", "),
+                     experiment.name, table.at("quick").get<bool>() ? "-quick" : "");
   return out;
 }
 

@@ -178,6 +178,7 @@ std::string to_json(const TrainSummary& s) {
   Json config;
   visit(c, [&](const char* name, const auto& field, const char*) { config[name] = field; });
   json["config"] = config;
+  json["machine"] = (c.device == "cuda" ? gpu_name() + ", " : "") + machine_name();
   json["version"] = version();
   json["commit"] = built_commit();
   return json.dump(2);
