@@ -1,5 +1,6 @@
 #include "cli/child_process.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,20 +25,26 @@ void write_all(int fd, const std::string& text) {
 
 }  // namespace
 
-ChildResult run_child(const std::vector<std::string>& arguments, const std::string& input) {
+ChildResult run_child(const std::vector<std::string>& arguments, const std::string& input,
+                      const std::string& errors) {
   std::array<int, 2> to_child{}, from_child{};
-  if (pipe(to_child.data()) != 0 || pipe(from_child.data()) != 0)
+  // Closed on exec: a child started by another thread at the same time must not keep our pipes open.
+  if (pipe2(to_child.data(), O_CLOEXEC) != 0 || pipe2(from_child.data(), O_CLOEXEC) != 0)
     throw InputError("no pipe could be made to a child process; close some files");
   std::signal(SIGPIPE, SIG_IGN);
+  // Made before the fork: after it, with other threads about, nothing may be allocated.
+  std::vector<char*> argv;
+  for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
   const pid_t child = fork();
   if (child < 0) throw InputError("no child process could be started (fork); free some memory");
   if (child == 0) {
     dup2(to_child[0], STDIN_FILENO);
     dup2(from_child[1], STDOUT_FILENO);
-    for (int fd : {to_child[0], to_child[1], from_child[0], from_child[1]}) close(fd);
-    std::vector<char*> argv;
-    for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
+    if (!errors.empty()) {
+      const int file = open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+      if (file >= 0) dup2(file, STDERR_FILENO);
+    }
     execvp(argv[0], argv.data());
     _exit(127);
   }

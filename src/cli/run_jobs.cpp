@@ -37,6 +37,11 @@ Json train_here(const Job& job, const JobOptions& options) {
   return Json::parse(to_json(summary));
 }
 
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
+}
+
 Json train_in_child(const Job& job, const JobOptions& options) {
   std::vector<std::string> command = {own_path(), "train", "--json"};
   if (is_interrupted_run(job.folder)) {
@@ -47,13 +52,14 @@ Json train_in_child(const Job& job, const JobOptions& options) {
     write_file_atomically(settings, to_toml(job.config));
     command.insert(command.end(), {"--config", settings, "--out", job.folder});
   }
-  const ChildResult child = run_child(command);
+  const std::string errors = job.folder + "/errors.txt";
+  const ChildResult child = run_child(command, "", errors);
   constexpr int interrupted_code = 130;
   if (child.exit_code == interrupted_code) throw Interrupted{options.resume_words};
   if (child.exit_code != 0)
-    throw InputError(fmt::format("a run failed with exit code {} ({}); its message stands above",
-                                 child.exit_code, job.folder));
-  std::filesystem::remove(job.folder + "/job.toml");
+    throw InputError(fmt::format("a run failed with exit code {}: {} ({}); see {}", child.exit_code,
+                                 last_line(read_whole_file(errors)), job.folder, errors));
+  for (const auto& file : {job.folder + "/job.toml", errors}) std::filesystem::remove(file);
   return Json::parse(child.output);
 }
 

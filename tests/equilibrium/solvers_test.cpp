@@ -245,6 +245,34 @@ TEST_P(EverySolver, RefusesWeightsWhoseGramMatrixOverflows) {
   EXPECT_THROW(solver->solve(1e80 * random_matrix(3, 3, 1), random_matrix(34, 3, 2)), InputError);
 }
 
+// On a CPU no product is rounded to TF32; what is tested is the way through sweeps and recomputed residuals.
+TEST(Solvers, SweepsBetweenFullResidualsReachTheSameSolution) {
+  const int64_t n = 300, m = 200;
+  // Three eigenvalues of g stand out, as in a trained model.
+  const auto F = random_matrix(m, m, 41) / 40 + random_matrix(m, 3, 42).mm(random_matrix(3, m, 43));
+  const auto X = random_matrix(n, m, 44), Y = random_matrix(n, m, 45);
+  for (const auto& [name, direction] : {std::pair<const char*, Direction>{"krylov", Direction::undirected},
+                                        {"picard", Direction::undirected},
+                                        {"picard", Direction::out}})
+    for (const auto dtype : {torch::kFloat32, torch::kFloat64})
+      for (const double gamma : {0.8, 1.0}) {
+        const auto S = std::make_shared<Propagation>(
+            make_propagation(test::random_graph(n, 8, 46), {direction, Normalisation::sym, false}));
+        SolverOptions plain, sweeping;
+        plain.dtype = sweeping.dtype = dtype;
+        plain.gamma = sweeping.gamma = gamma;
+        sweeping.tf32 = true;
+        const auto a = make_solver(name, S, plain, m)->solve(F.to(dtype), X.to(dtype));
+        const auto b = make_solver(name, S, sweeping, m)->solve(F.to(dtype), X.to(dtype));
+        const double near = dtype == torch::kFloat32 ? 2e-5 : 1e-13;
+        EXPECT_LE(relative_error(b->rows().plain(), a->rows().plain()), near) << name << " " << gamma;
+        EXPECT_LE(relative_error(b->pull({}, {Y.to(dtype), {}}, true).X.plain(),
+                                 a->pull({}, {Y.to(dtype), {}}, true).X.plain()),
+                  near)
+            << name << " " << gamma;
+      }
+}
+
 TEST(Solvers, UnknownNamesAreAnsweredWithTheNearest) {
   const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
   try {
