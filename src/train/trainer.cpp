@@ -237,8 +237,9 @@ void describe_propagation(const std::vector<torch::Tensor>& start, const std::ve
 int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
   const int64_t split = std::stoll(config.split), count = static_cast<int64_t>(dataset.splits.size());
   if (split >= count)
-    throw UsageError(fmt::format("the data set {} has {} split{}, numbered from 0, and not {} (--split)",
-                                 dataset.name, count, count == 1 ? "" : "s", split));
+    throw UsageError(fmt::format(
+        "the data set {} has {} split{}, numbered from 0, and not {} (--split); give one of them, or all",
+        dataset.name, count, count == 1 ? "" : "s", split));
   return split;
 }
 

@@ -422,6 +422,71 @@ run inspect --checkpoint "$R/model.safetensors" --json
 json "inspect: a checkpoint" "$T/stdout" 'j["features"] == 100 and j["classes"] == 2'
 refused "inspect: a graph and a data set exclude each other" 2 "--graph" inspect --graph "$I/g.edges" --dataset karate
 
+# Data sets ----------------------------------------------------------------------------------------------------------
+D=$T/in/rings # three rings of eight nodes, two classes, gaps, two splits
+mkdir "$D"
+"$python" - "$D" <<'END'
+import sys
+d, n = sys.argv[1], 24
+ring = lambda v: v // 8
+open(d + "/edges.csv", "w").write("source,target\n" + "".join(f"{v},{ring(v) * 8 + (v + 1) % 8}\n" for v in range(n)))
+open(d + "/features.csv", "w").write("id,a,b\n" + "".join(f"{v},{1 + v % 3},{5 if ring(v) == 1 else 0}\n" for v in range(n)))
+open(d + "/labels.csv", "w").write("id,label\n" + "".join(f"{v},{int(ring(v) == 1)}\n" for v in range(n) if v % 8 != 7))
+part = lambda v, k: ("train", "train", "val", "test")[(v + k) % 4]
+open(d + "/splits.csv", "w").write("id,split0,split1\n" + "".join(f"{v},{part(v, 0)},{part(v, 1)}\n" for v in range(n)))
+END
+run inspect --dataset "$D" --json
+json "data: one's own graph is counted" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 24 and j['undirected_edges'] == 24
+and j['components'] == 3 and j['unknown_labels'] == 3 and len(j['splits']) == 2 and any('no known label' in w for w in j['warnings'])"
+cp "$T/stdout" "$T/before.json"
+run convert --dataset "$D" --out "$T/out/rings.npz"
+done_well "convert: to .npz"
+run convert --dataset "$T/out/rings.npz" --out "$T/out/rings-folder"
+done_well "convert: to a folder of .npy"
+run inspect --dataset "$T/out/rings-folder" --json
+json "convert: there and back again, the same set" "$T/stdout" \
+  "all(j[k] == v for k, v in json.load(open('$T/before.json')).items() if k not in ('dataset', 'format'))"
+rm -rf "$T/out"; mkdir "$T/out"
+refused "convert: a folder that is there already" 1 "a-folder" convert --dataset "$D" --out "$T/a-folder"
+refused "convert: nothing to convert" 2 "--dataset" convert --out "$T/out/x.npz"
+refused "convert: features without a graph" 2 "--graph" convert --features "$D/features.csv" --labels "$D/labels.csv" --out "$T/out/x.npz"
+refused "convert: a path that is not there" 1 "$T/nowhere" convert --dataset "$T/nowhere" --out "$T/out/x.npz"
+refused "data: a folder that is no data set" 1 "$T/a-folder" inspect --dataset "$T/a-folder"
+refused "data: a public set that is not here" 1 "eignn fetch texas" train --dataset texas
+refused "data: a name that is none, and the nearest" 2 "wisconsn,wisconsin" train --dataset wisconsn
+cp -r "$D" "$I/negative"
+printf 'a,b\n' >"$I/negative/features.csv"
+"$python" -c 'print("1,-1\n" * 24, end="")' >>"$I/negative/features.csv"
+refused "train: row sums of negative features" 1 "negative" train --dataset "$I/negative" --feature-norm row
+
+run train --dataset "$D" --split all --epochs 20 --out "$T/all" --json
+json "train --split all: both runs and their mean" "$T/stdout" \
+  "len(j['runs']) == 2 and abs(j['test_accuracy_mean'] - sum(r['test_accuracy'] for r in j['runs']) / 2) < 1e-12 and 'test_accuracy_ci95' in j"
+cp "$T/stdout" "$T/all.json"
+rm -rf "$T/all/split-1"
+run train --resume "$T/all" --json
+json "train --resume: a set of splits is completed to the same result" "$T/stdout" \
+  "j['test_accuracy_mean'] == json.load(open('$T/all.json'))['test_accuracy_mean'] and j['runs'][1]['loss'] == json.load(open('$T/all.json'))['runs'][1]['loss']"
+refused "train --split all: another setting in the same folder" 1 "$T/all" train --dataset "$D" --split all --epochs 21 --out "$T/all"
+refused "train: a split that is not there" 2 "2 splits" train --dataset "$D" --split 2
+run predict --checkpoint "$T/all/split-0" --out "$T/gaps.csv"
+check "predict: a class for every gap" sh -c 'test "$(grep -c "^[0-9]*,none,,[01]," "$1")" -eq 3' sh "$T/gaps.csv"
+
+printf 'lr = [0.01, 0.1]\ngamma = [0.8, 1.0]\nepochs = 10\n' >"$T/grid.toml"
+run train --dataset "$D" --search "$T/grid.toml" --out "$T/search" --jobs 2 --threads 1 --json
+json "train --search: four trials, one chosen, by validation" "$T/stdout" \
+  "len(j['trials']) == 4 and sum(t['chosen'] for t in j['trials']) == 1 and max(t['val_mean'] for t in j['trials']) == [t['val_mean'] for t in j['trials'] if t['chosen']][0]"
+check "train --search: its record and its choice" test -s "$T/search/trials.json" -a -s "$T/search/best.toml"
+printf 'learning-rate = [1, 2]\n' >"$T/bad.toml"
+refused "train --search: a setting that is none" 1 "$T/bad.toml,learning-rate" train --dataset "$D" --search "$T/bad.toml"
+refused "train --search: with --split" 2 "--split" train --dataset "$D" --search "$T/grid.toml" --split 0
+refused "train: no jobs" 2 "--jobs" train --dataset "$D" --jobs 0
+refused "train: several jobs and no folder" 2 "--out" train --dataset "$D" --split all --jobs 2
+refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
+refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel
+refused "reproduce: no such model" 2 "eignn" reproduce heterophilic --models eigen
+refused "reproduce: the data sets are not here" 1 "eignn fetch" reproduce heterophilic --out "$T/out" --runs "$T/out"
+
 # No escape codes ----------------------------------------------------------------------------------------------------
 escape=$(printf '\033')
 check "colour: no escape code in anything that was piped" sh -c '! grep -q "$1" "$2"' sh "$escape" "$T/everything"
