@@ -2,10 +2,19 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+
 #include "eignn/model.h"
 #include "support/oracle.h"
 
 namespace eignn {
+
+// What a failing test prints of its parameter.
+void PrintTo(const EignnOptions& options, std::ostream* out);
+void PrintTo(const EignnOptions& options, std::ostream* out) {
+  *out << name(options.head) << options.equilibria << (options.encoder > 0 ? "-encoded" : "");
+}
+
 namespace {
 
 constexpr int64_t features = 5, classes = 4;
@@ -83,10 +92,17 @@ TEST_P(SeveralGraphs, GradientsMatchCentralDifferences) {
   }
 }
 
+std::string describe(const ::testing::TestParamInfo<EignnOptions>& info) {
+  std::string head = name(info.param.head);
+  head.erase(std::remove(head.begin(), head.end(), '-'), head.end());
+  return head + std::to_string(info.param.equilibria) + (info.param.encoder > 0 ? "encoded" : "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Heads, SeveralGraphs,
                          ::testing::Values(with(Head::plain, 1), with(Head::l2, 2), with(Head::batch_norm, 1),
                                            with(Head::residual, 1), with(Head::residual, 3),
-                                           with(Head::residual, 2, 6), with(Head::plain, 1, 3)));
+                                           with(Head::residual, 2, 6), with(Head::plain, 1, 3)),
+                         describe);
 
 TEST(SeveralEquilibria, StandSideBySideInTheHead) {
   const TwoGraphs graphs;
