@@ -45,8 +45,7 @@ void work(const CLI::App& command, const Flags& flags) {
   check_models(flags.models);
   if (flags.seeds < 1)
     throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
-  if (flags.jobs < 1 || flags.jobs > 1024)
-    throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", flags.jobs));
+  check_jobs(flags.jobs);
   ReproduceOptions options;
   options.quick = flags.quick;
   options.seeds = flags.seeds;

@@ -84,6 +84,11 @@ TrainSummary train_one(const TrainConfig& config, const std::string& folder, boo
                                    resume_words.empty() ? "eignn train --resume " + folder : resume_words)};
 }
 
+void check_jobs(int64_t jobs) {
+  if (jobs < 1 || jobs > 1024)
+    throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", jobs));
+}
+
 JobRunner job_runner(const JobOptions& options) {
   return [options](const Job& job) {
     const bool children = options.parallel > 1 && !job.folder.empty();

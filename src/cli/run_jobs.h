@@ -13,6 +13,9 @@ struct JobOptions {
   std::string resume_words;  // "go on with: …", said when interrupted
 };
 
+/// UsageError when --jobs is out of range.
+void check_jobs(int64_t jobs);
+
 /// Interrupted, when Ctrl-C ended a job.
 JobRunner job_runner(const JobOptions& options);
 

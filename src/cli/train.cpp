@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <numeric>
 
 #include "cli/common.h"
 #include "cli/run_jobs.h"
@@ -43,12 +42,6 @@ void print_summary(const TrainSummary& s) {
 
 void print_or_json(const TrainSummary& summary, bool json) {
   json ? print_json(Json::parse(to_json(summary))) : print_summary(summary);
-}
-
-std::vector<int64_t> all_splits(const TrainConfig& config) {
-  std::vector<int64_t> splits(load_dataset(config).splits.size());
-  std::iota(splits.begin(), splits.end(), 0);
-  return splits;
 }
 
 void print_runs(const std::vector<Json>& runs, bool json) {
@@ -155,8 +148,7 @@ void resume(const CLI::App& command, const Flags& flags) {
 
 void work(const CLI::App& command, Flags& flags) {
   watch_for_interrupt();
-  if (flags.jobs < 1 || flags.jobs > 1024)
-    throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", flags.jobs));
+  check_jobs(flags.jobs);
   if (!flags.resume.empty()) return resume(command, flags);
   if (flags.jobs > 1 && flags.out.empty())
     throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");

@@ -293,9 +293,9 @@ std::optional<std::string> find_in_folder(const NamedSet& set, const std::string
     return set.entry.empty() ? path : path + "/" + set.entry;
   };
   if (auto copy = copy_at(folder + "/" + set.name)) return copy;
-  // What `eignn convert` writes, under the set's name.
-  for (const char* ending : {"", ".npz"})
-    if (const std::string path = folder + "/" + set.name + ending; is_compact(path)) return path;
+  // A folder that `eignn convert` wrote under the set's name. Not NAME.npz: see of_geom_gcn.
+  if (const std::string path = folder + "/" + set.name; fs::is_directory(path) && is_compact(path))
+    return path;
   for (const std::string& place : set.elsewhere)
     if (auto copy = copy_at(folder + "/" + place)) return copy;
   return std::nullopt;

@@ -27,12 +27,6 @@
 namespace eignn {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  skip_blanks(&text);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // Bytes of the UTF-8 character at the start of `text`; 0 when there is none.
 size_t character_length(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };

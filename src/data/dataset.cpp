@@ -5,7 +5,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "data/catalogue.h"
 #include "data/dataset_file.h"
@@ -65,11 +64,6 @@ const std::vector<std::string>& built_in_names() {
   return names;
 }
 
-bool is_path(const std::string& name) {
-  std::error_code ignored;
-  return name.find('/') != std::string::npos || std::filesystem::exists(name, ignored);
-}
-
 }  // namespace
 
 int64_t Dataset::graphs() const {
@@ -104,7 +98,7 @@ Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint6
     set.name = name;
     return set;
   }
-  if (!is_path(name)) throw UsageError(unknown_name("data set", "--dataset", name, dataset_names()));
+  if (!is_dataset_path(name)) throw UsageError(unknown_name("data set", "--dataset", name, dataset_names()));
   return to_dataset(read_dataset_file(name), seed);
 }
 

@@ -57,4 +57,8 @@ FileDataset read_dataset_file(const std::string& path) {
   return found[0]->read(path);
 }
 
+bool is_dataset_path(const std::string& name) {
+  return name.find('/') != std::string::npos || file_exists(name);
+}
+
 }  // namespace eignn

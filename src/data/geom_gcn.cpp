@@ -25,7 +25,6 @@
 #include "data/geom_gcn.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <charconv>
@@ -35,6 +34,7 @@
 
 #include "data/atomic_file.h"
 #include "data/dense_features.h"
+#include "data/folder_files.h"
 #include "data/npz.h"
 #include "data/text_lines.h"
 
@@ -44,11 +44,6 @@ namespace {
 constexpr const char* nodes_file = "/out1_node_feature_label.txt";
 constexpr const char* edges_file = "/out1_graph_edges.txt";
 constexpr const char* node_columns = "write id, features and label with a tab between them";
-
-bool exists(const std::string& path) {
-  struct stat status = {};
-  return stat(path.c_str(), &status) == 0;
-}
 
 // Steps over the line of titles, which no number begins, and returns it.
 std::string_view take_titles(TextLines* lines, const char* remedy) {
@@ -262,7 +257,7 @@ bool is_split_number(std::string_view text) {
 // The split files of a set in a folder by K, of one kind ("0.6_0.2").
 std::map<int, std::string> split_files(const std::string& folder, const std::string& name) {
   std::map<std::string, std::map<int, std::string>> kinds;
-  if (!exists(folder)) return {};
+  if (!file_exists(folder)) return {};
   const std::string prefix = name + "_split_", suffix = ".npz";
   for (const std::string& file : names_in_folder(folder)) {
     if (file.size() < prefix.size() + suffix.size() || file.compare(0, prefix.size(), prefix) != 0) continue;
@@ -337,7 +332,7 @@ ArcList parse_geom_gcn_edges(std::string_view text, int64_t nodes, const std::st
 }
 
 bool is_geom_gcn(const std::string& folder) {
-  return exists(folder + nodes_file) || exists(folder + edges_file);
+  return file_exists(folder + nodes_file) || file_exists(folder + edges_file);
 }
 
 FileDataset read_geom_gcn(const std::string& folder) {

@@ -39,12 +39,6 @@ size_t label_column(const CsvReader& rows, const std::string& path) {
   refuse("no column target, ml_target, page_type or mature", path, "name the column of labels so");
 }
 
-std::string_view trimmed(std::string_view field) {
-  skip_blanks(&field);
-  while (!field.empty() && is_blank(field.back())) field.remove_suffix(1);
-  return field;
-}
-
 enum class LabelKind { boolean, whole, text };
 
 template <class Number>

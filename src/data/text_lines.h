@@ -52,6 +52,13 @@ inline void skip_blanks(std::string_view* rest) {
   rest->remove_prefix(i);
 }
 
+/// `text` without the blanks and tabs at its ends.
+inline std::string_view trimmed(std::string_view text) {
+  skip_blanks(&text);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 /// Takes the next word off `rest`: up to a blank, a tab or the character `stop`; empty at the line's end.
 inline std::string_view take_word(std::string_view* rest, char stop = ' ') {
   skip_blanks(rest);

@@ -2,8 +2,6 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
-
 #include "eignn/spectrum_cache.h"
 #include "equilibrium/stopwatch.h"
 #include "train/provenance.h"
@@ -27,8 +25,7 @@ TrainingMeasurement measure_training(const TrainConfig& config, int64_t steps, i
     if (config.device == "cuda") torch::cuda::synchronize();
     if (epoch >= warm_up) seconds.push_back(watch.seconds());
   }
-  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  out.epoch_ms = 1e3 * seconds[seconds.size() / 2];
+  out.epoch_ms = 1e3 * median(seconds);
   out.peak_memory_bytes = peak_memory_bytes();
 
   if (accuracy_epochs == 0) {

@@ -26,7 +26,7 @@ struct ExperimentRow {
 };
 
 struct Experiment {
-  std::string name, title, metric;
+  std::string name, title;
   std::vector<ExperimentRow> rows;
   std::string text;  // what holds for the whole table
 };

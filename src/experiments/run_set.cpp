@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "data/atomic_file.h"
@@ -57,6 +58,12 @@ std::vector<ResultJson> run_jobs(const std::vector<Job>& jobs, int64_t parallel,
   for (auto& thread : others) thread.join();
   if (failure) std::rethrow_exception(failure);
   return summaries;
+}
+
+std::vector<int64_t> all_splits(const TrainConfig& config) {
+  std::vector<int64_t> splits(load_dataset(config).splits.size());
+  std::iota(splits.begin(), splits.end(), 0);
+  return splits;
 }
 
 std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int64_t>& splits,

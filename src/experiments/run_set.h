@@ -32,7 +32,10 @@ bool is_interrupted_run(const std::string& folder);
 std::vector<ResultJson> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
                                  const std::function<void(size_t, const ResultJson&)>& on_done = {});
 
-/// The runs of all splits of a data set, in folder/split-K.
+/// 0, 1, … for the splits of the data set that a configuration names.
+std::vector<int64_t> all_splits(const TrainConfig& config);
+
+/// The runs of these splits, in folder/split-K.
 std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int64_t>& splits,
                                 const std::string& folder);
 

@@ -179,8 +179,7 @@ Json inspect_graph(const std::string& path, const std::string& format, const Tra
        {"features", "classes", "class_counts", "edge_homophily", "node_homophily", "duplicate_nodes"})
     json[key] = nullptr;
   json["splits"] = Json::array();
-  const Propagation S = make_propagation(
-      graph, {parse_direction(c.direction), parse_normalisation(c.normalise), c.self_loops == "on"});
+  const Propagation S = make_propagation(graph, propagation_options(c));
   add_spectrum_and_plan(S, c, c.feature_dim, json);
   add_warnings(S, json);
   return json;

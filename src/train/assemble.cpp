@@ -34,11 +34,11 @@ Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
   return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
 }
 
+}  // namespace
+
 PropagationOptions propagation_options(const TrainConfig& c) {
   return {parse_direction(c.direction), parse_normalisation(c.normalise), c.self_loops == "on"};
 }
-
-}  // namespace
 
 Dataset load_dataset(const TrainConfig& c) {
   Dataset set = load_dataset(

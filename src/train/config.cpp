@@ -5,8 +5,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 
+#include "data/dataset_file.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 #include "train/early_stopping.h"
@@ -47,8 +47,7 @@ void require_name(const std::string& value, const char* what, const char* flag,
 
 // A path is checked when it is read.
 void require_dataset(const std::string& name) {
-  std::error_code ignored;
-  if (name.find('/') != std::string::npos || std::filesystem::exists(name, ignored)) return;
+  if (is_dataset_path(name)) return;
   require_name(name, "data set", "--dataset", dataset_names());
 }
 

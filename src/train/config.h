@@ -82,6 +82,9 @@ std::map<std::string, std::string> to_strings(const TrainConfig& config);
 /// Sets one field from its text; false when there is no such field. InputError when the text does not fit.
 bool assign(TrainConfig& config, const std::string& name, const std::string& value);
 
+/// How this configuration reads the arcs and makes S of them.
+PropagationOptions propagation_options(const TrainConfig& config);
+
 torch::Dtype parse_dtype(const std::string& name);  // UsageError for an unknown name
 torch::Device parse_device(
     const std::string& name);  // UsageError; InputError when there is no such device here

@@ -30,6 +30,12 @@ Evaluation evaluate(Model& model, const torch::Tensor& labels, const torch::Tens
   return {loss_of(f, y).item<double>(), score_of(f, y)};
 }
 
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
 double micro_f1(const torch::Tensor& scores, const torch::Tensor& labels) {
   const auto yes = scores > 0, truth = labels > 0;
   const auto hits = yes.logical_and(truth).sum().item<int64_t>();

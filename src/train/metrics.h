@@ -25,6 +25,9 @@ Evaluation evaluate(Model& model, const torch::Tensor& labels, const torch::Tens
 /// Scores without dropout or gradients.
 torch::Tensor scores_of(Model& model, const torch::Tensor& nodes);
 
+/// The middle one of the values in order, the upper of two; 0 of none.
+double median(std::vector<double> values);
+
 /// 2 TP / (2 TP + FP + FN) over all entries, a score above 0 being a yes; 1 when there is nothing to find and
 /// nothing was found.
 double micro_f1(const torch::Tensor& scores, const torch::Tensor& labels);

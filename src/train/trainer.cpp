@@ -50,12 +50,6 @@ std::unique_ptr<torch::optim::Adam> make_optimiser(Model& model, const TrainConf
                                               torch::optim::AdamOptions(c.lr).weight_decay(c.weight_decay));
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
-
 // Where a run stands between two epochs: all that the rest of it depends on.
 struct Progress {
   int64_t next_epoch = 0, best_epoch = -1;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "data/cache_folder.h"
+#include "data/compact.h"
 #include "eignn/error.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
@@ -136,6 +137,32 @@ TEST_F(CatalogueTest, KeepsTheCacheWhereTheEnvironmentSays) {
   set("HOME", "");
   EXPECT_NE(cache_folder(), "/.cache/eignn");
 }
+
+// A set that can be read, of two nodes.
+FileDataset tiny() {
+  FileDataset set;
+  set.arcs = {2, {0}, {1}};
+  set.features = array_of({2, 1}, std::vector<float>{1, 2});
+  set.labels = {0, 1};
+  set.classes = 2;
+  return set;
+}
+
+TEST_F(CatalogueTest, ConvertedFoldersAreCopiesUnderTheirName) {
+  set("EIGNN_DATA", folder.path("a"));
+  std::filesystem::create_directories(folder.path("a"));
+  write_compact(tiny(), folder.path("a/cornell"));
+  EXPECT_EQ(find_named_set("cornell"), folder.path("a/cornell"));
+}
+
+#ifdef EIGNN_HAVE_LIBZIP
+TEST_F(CatalogueTest, AnArchiveNamedAsAPublishedSetIsAnotherCollections) {
+  set("EIGNN_DATA", folder.path("a"));
+  std::filesystem::create_directories(folder.path("a"));
+  write_compact(tiny(), folder.path("a/cornell.npz"));
+  EXPECT_EQ(find_named_set("cornell"), std::nullopt);
+}
+#endif
 
 }  // namespace
 }  // namespace eignn
