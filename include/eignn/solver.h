@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "eignn/propagation.h"
@@ -40,6 +41,13 @@ struct Gradients {
   int64_t iterations = 0;
 };
 
+/// Of each feature of Z over all nodes: what batch normalisation needs to know.
+struct Moments {
+  torch::Tensor mean, variance;  // (m,); the variance divides by n
+
+  bool defined() const { return mean.defined(); }
+};
+
 /// A solved equilibrium. Holds what its adjoint needs, and does not change.
 class Equilibrium {
  public:
@@ -48,8 +56,17 @@ class Equilibrium {
   /// Z at the given nodes (int64 index), or at all nodes when the index is undefined.
   virtual ScaledRows rows(const torch::Tensor& index = {}) const = 0;
 
+  /// Z C at these nodes: scores without the Z they come from, where a solver can do without.
+  virtual torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const;
+
+  virtual Moments moments() const;
+
   /// Given Y = ∂L/∂Z at these nodes (0 elsewhere), solves W = γ g W Sᵀ + Y and returns the gradients.
   virtual Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const = 0;
+
+  /// The same for an L that depends on the moments too, with these derivatives.
+  virtual Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
+                                      bool want_X) const;
 
   int64_t iterations = 0;
   double seconds = 0;
@@ -123,7 +140,7 @@ struct Plan {
 Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options,
                  bool needs_all = false);
 
-/// By name: auto, spectral, direct, krylov, picard, published. Throws UsageError for an unknown name (with
+/// By name: auto, spectral, direct, krylov, deflated, picard, published. Throws UsageError for an unknown name (with
 /// the nearest one) and for a graph that the solver cannot take (a symmetric method, a directed graph).
 std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<const Propagation> S,
                                     const SolverOptions& options, int64_t features, bool needs_all = false);
@@ -147,5 +164,10 @@ SolveStatus status_of(const Solver& solver, const Equilibrium& solved, const tor
 /// `cached` may name the equilibrium of the same F and X, when it was solved already.
 ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
                        const torch::Tensor& index = {}, std::shared_ptr<const Equilibrium> cached = nullptr);
+
+/// The same together with the moments over all nodes; one adjoint solve serves both.
+std::pair<torch::Tensor, Moments> equilibrium_with_moments(
+    Solver& solver, const torch::Tensor& F, const torch::Tensor& X, const torch::Tensor& index,
+    std::shared_ptr<const Equilibrium> cached = nullptr);
 
 }  // namespace eignn

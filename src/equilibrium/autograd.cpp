@@ -13,19 +13,30 @@ struct Solved : torch::CustomClassHolder {
   std::shared_ptr<const Equilibrium> equilibrium;
   torch::Tensor index;      // undefined: all nodes
   torch::Tensor exponents;  // undefined: all zero
-  bool want_X = false;
+  bool with_moments = false, want_X = false;
+  Moments moments;
 };
+
+torch::Tensor or_zeros(const torch::Tensor& gradient, const torch::Tensor& like) {
+  return gradient.defined() ? gradient : torch::zeros_like(like);
+}
 
 class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction> {
  public:
-  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& /*F*/,
-                               const torch::Tensor& X, const c10::intrusive_ptr<Solved>& solved) {
+  /// The rows' values; with moments their mean and variance after them.
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
+                                                const torch::Tensor& /*F*/, const torch::Tensor& X,
+                                                const c10::intrusive_ptr<Solved>& solved) {
     const ProductsInTf32 in_full(false);
     ScaledRows rows = solved->equilibrium->rows(solved->index);
-    solved->exponents = rows.exponents;
     solved->want_X = X.requires_grad();
     context->saved_data["solved"] = c10::IValue::make_capsule(solved);
-    return rows.values;
+    if (solved->with_moments) {
+      solved->moments = solved->equilibrium->moments();
+      return {rows.plain(), solved->moments.mean, solved->moments.variance};
+    }
+    solved->exponents = rows.exponents;
+    return {rows.values};
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -36,15 +47,19 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
     const ScaledRows Y{gradients[0].contiguous(),
                        solved.exponents.defined() ? -solved.exponents : torch::Tensor()};
     const ProductsInTf32 in_full(false);
-    const Gradients pulled = solved.equilibrium->pull(solved.index, Y, solved.want_X);
+    const auto& equilibrium = *solved.equilibrium;
+    const Gradients pulled =
+        solved.with_moments ? equilibrium.pull_with_moments(solved.index, Y,
+                                                            {or_zeros(gradients[1], solved.moments.mean),
+                                                             or_zeros(gradients[2], solved.moments.variance)},
+                                                            solved.want_X)
+                            : equilibrium.pull(solved.index, Y, solved.want_X);
     return {pulled.F, solved.want_X ? pulled.X.plain() : torch::Tensor(), torch::Tensor()};
   }
 };
 
-}  // namespace
-
-ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
-                       const torch::Tensor& index, std::shared_ptr<const Equilibrium> cached) {
+c10::intrusive_ptr<Solved> solve(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
+                                 const torch::Tensor& index, std::shared_ptr<const Equilibrium> cached) {
   if (!cached) {
     const torch::NoGradGuard guard;
     const ProductsInTf32 in_full(false);
@@ -53,8 +68,25 @@ ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tens
   auto solved = c10::make_intrusive<Solved>();
   solved->equilibrium = std::move(cached);
   solved->index = index;
-  const auto values = EquilibriumFunction::apply(F, X, solved);
+  return solved;
+}
+
+}  // namespace
+
+ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
+                       const torch::Tensor& index, std::shared_ptr<const Equilibrium> cached) {
+  const auto solved = solve(solver, F, X, index, std::move(cached));
+  const auto values = EquilibriumFunction::apply(F, X, solved)[0];
   return {values, solved->exponents};
+}
+
+std::pair<torch::Tensor, Moments> equilibrium_with_moments(Solver& solver, const torch::Tensor& F,
+                                                           const torch::Tensor& X, const torch::Tensor& index,
+                                                           std::shared_ptr<const Equilibrium> cached) {
+  const auto solved = solve(solver, F, X, index, std::move(cached));
+  solved->with_moments = true;
+  const auto out = EquilibriumFunction::apply(F, X, solved);
+  return {out[0], {out[1], out[2]}};
 }
 
 }  // namespace eignn

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "eignn/error.h"
+#include "equilibrium/dense_kernels.h"
 #include "equilibrium/symmetric_eigen.h"
 
 namespace eignn {
@@ -37,26 +38,27 @@ torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q)
 }  // namespace
 
 Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
-    : F_(F.detach()), gram_(F_.t().mm(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {
+    : F_(F.detach()), gram_(gram_of(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {
   // An infinite ν would make g = 0, and Z = X would look like a solution.
   if (!std::isfinite(nu_.item<double>()))
     throw InputError(
         "the weights are out of range (‖FᵀF‖ overflows); scale F down, or lower --lr in training");
 }
 
-torch::Tensor Contraction::pullback(const torch::Tensor& R) const {
+torch::Tensor Contraction::pullback(torch::Tensor R) const {
   // A = R + Rᵀ = A⊥ + c FᵀF, and A - c ν²/(ν² + εν) FᵀF = A⊥ + c ε/(ν+ε) FᵀF: nothing cancels, even where A⊥
   // = 0 (m = 1). Projected twice, because the rounding of the first time is of the size of what the second
   // leaves.
-  auto A = R + R.t();
-  auto c = torch::zeros_like(nu_);
-  for (int twice = 0; twice < 2; ++twice) {
-    auto part = (gram_ * A).sum() / (nu_ * nu_);
-    part = torch::where(nu_ > 0, part, torch::zeros_like(part));
-    A = A - part * gram_;
-    c = c + part;
-  }
-  return F_.mm(A + c * (epsilon_ / (nu_ + epsilon_)) * gram_) * (gamma_ / (nu_ + epsilon_));
+  auto A = R.contiguous();
+  symmetrise_(A);
+  const auto part_of = [&](const torch::Tensor& dot) {
+    return torch::where(nu_ > 0, dot / (nu_ * nu_), torch::zeros_like(dot));
+  };
+  const auto first = part_of(add_and_dot_(A, torch::zeros_like(nu_), gram_));
+  const auto second = part_of(add_and_dot_(A, -first, gram_));
+  const auto c = first + second;
+  A.addcmul_(c * (epsilon_ / (nu_ + epsilon_)) - second, gram_);
+  return F_.mm(A).mul_(gamma_ / (nu_ + epsilon_));
 }
 
 DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon,

@@ -14,9 +14,12 @@ class Contraction {
 
   const torch::Tensor& F() const { return F_; }
   torch::Tensor g() const { return gram_ / (nu_ + epsilon_); }
+  const torch::Tensor& gram() const { return gram_; }           // FᵀF
+  torch::Tensor scale() const { return 1 / (nu_ + epsilon_); }  // g = scale · FᵀF
 
   /// ∇F for R = W Sᵀ Zᵀ:  γ/(ν+ε) · F (R + Rᵀ - 2⟨FᵀF, R⟩/(ν² + εν) · FᵀF).  At F = 0 the gradient is 0.
-  torch::Tensor pullback(const torch::Tensor& R) const;
+  /// Uses up R's memory.
+  torch::Tensor pullback(torch::Tensor R) const;
 
  protected:
   torch::Tensor F_, gram_, nu_;

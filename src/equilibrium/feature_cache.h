@@ -5,12 +5,13 @@
 
 namespace eignn {
 
-/// X̂ = derive(X), computed again only when another tensor, or another version of it, is given.
+/// derive(X), computed again only when another tensor, or another version of it, is given.
+template <class Derived>
 class FeatureCache {
  public:
   template <class Derive>
-  const torch::Tensor& get(const torch::Tensor& X, Derive derive) {
-    if (!derived_.defined() || !source_.is_same(X) || version_ != X._version()) {
+  const Derived& get(const torch::Tensor& X, Derive derive) {
+    if (!source_.defined() || !source_.is_same(X) || version_ != X._version()) {
       derived_ = derive(X.detach());
       source_ = X;
       version_ = X._version();
@@ -19,7 +20,8 @@ class FeatureCache {
   }
 
  private:
-  torch::Tensor source_, derived_;
+  torch::Tensor source_;
+  Derived derived_;
   int64_t version_ = -1;
 };
 

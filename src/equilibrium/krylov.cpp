@@ -3,15 +3,25 @@
 //     (I - γ λ_j g) ẑ_j = x̂_j
 //
 // n symmetric positive definite systems that share one matrix, so conjugate gradients on all of them at once
-// is one product with g per iteration (2 n m² flops, one read and one write of five n×m arrays). Stops when
-// the recomputed residual has ‖r‖ ≤ tol (‖X‖ + ‖Z‖). Starts from the last solution, which after one optimiser
-// step is nearly right.
+// is one product with g per iteration (2 n m² flops). Three things keep the products few and small:
+//
+// - the large eigenvalues of g are solved apart: M_j = I - γ λ_j V Θ Vᵀ preconditions (deflation.h);
+// - where λ_j is zero to working precision ẑ_j = x̂_j, so only the r coordinates Q_r of S's range are kept:
+//   Z = X + Q_r (Ẑ - X̂), and the wide web graphs have r near n/2;
+// - rows go by falling |λ_j|, and those at the end, whose systems are nearly the identity, leave when they
+//   have converged.
+//
+// Stops when ‖r‖ ≤ tol (‖X‖ + ‖Z‖) by the recurrence, and believes it when a random sketch of the true
+// residual, r Ω with a thin Ω, agrees; if not, it goes on from a recomputed residual.
 #include <fmt/format.h>
 #include <torch/torch.h>
 
 #include "eignn/error.h"
 #include "equilibrium/contraction.h"
+#include "equilibrium/deflation.h"
+#include "equilibrium/dense_kernels.h"
 #include "equilibrium/feature_cache.h"
+#include "equilibrium/range_of_s.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/spectrum.h"
 #include "equilibrium/stopwatch.h"
@@ -22,109 +32,211 @@ namespace eignn {
 
 namespace {
 
-// A P = P - γ Λ P g, rows are nodes' spectral coordinates.
+// Of the tolerance, what S's neglected eigenvalues may take; the iteration has to reach the rest.
+constexpr double share_of_neglected = 0.5, share_of_iteration = 0.85;  // 0.5² + 0.85² < 1
+
+torch::Tensor first_rows(const torch::Tensor& t, int64_t rows) {
+  return t.narrow(0, 0, rows);
+}
+
+// A P = P - γ Λ P g. P may be the first rows only.
 struct ShiftedSystems {
-  torch::Tensor g, gamma_lambda;  // (m, m), (n, 1)
+  torch::Tensor gram;              // (m, m)
+  torch::Tensor scaled_lambda;     // γ λ_j / (ν + ε), (r, 1)
+  torch::Tensor sketch, g_sketch;  // Ω and FᵀF Ω, (m, few)
+
   torch::Tensor operator()(const torch::Tensor& P) const {
-    return torch::addcmul(P, gamma_lambda, P.mm(g), -1);
+    return torch::addcmul(P, first_rows(scaled_lambda, P.size(0)), P.mm(gram), -1);
+  }
+  /// ‖X - A Z‖_F, as (X - Z) Ω + γ Λ Z g Ω tells it: without a product r×m×m, to some per cent.
+  double estimated_residual(const torch::Tensor& X, const torch::Tensor& Z) const {
+    const ProductsInTf32 in_full(false);
+    return torch::addcmul((X - Z).mm(sketch), scaled_lambda, Z.mm(g_sketch)).norm().item<double>();
   }
 };
 
-torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b) {
-  // One pass over memory on a GPU; on a CPU a batch of dot products would be a batch of calls.
-  if (a.is_cuda()) return a.unsqueeze(1).bmm(b.unsqueeze(2)).squeeze(2);
-  return (a * b).sum(1, /*keepdim=*/true);
+// M_j⁻¹ = I + V diag(d_j) Vᵀ with d_ji = γλ_jθ_i / (1 - γλ_jθ_i).
+struct Preconditioner {
+  torch::Tensor V, d;  // (m, k), (r, k)
+
+  Preconditioner(const Deflation& deflation, const torch::Tensor& gamma_lambda) : V(deflation.V) {
+    if (deflation.empty()) return;
+    const auto a = gamma_lambda * deflation.theta.unsqueeze(0);
+    // Rounding may bring γλθ to 1; what matters here is that M stays positive definite.
+    d = a / (1 - a).clamp_min(unit_roundoff(a.scalar_type()));
+  }
+  torch::Tensor operator()(const torch::Tensor& r) const {
+    if (!V.defined()) return r.clone();
+    return torch::addmm(r, r.mm(V).mul_(first_rows(d, r.size(0))), V.t());
+  }
+};
+
+// How many of the first rows are still needed, if the others may together keep `allowance` of ‖r‖².
+struct Standing {
+  int64_t active;
+  double squares, dropped;  // of all rows; of those that may leave
+};
+
+Standing standing_of(const torch::Tensor& squares_by_row, double allowance) {
+  const auto s = squares_by_row.squeeze(1).to(torch::kFloat64).to(torch::kCPU).contiguous();
+  const double* row = s.data_ptr<double>();
+  Standing out{s.size(0), s.sum().item<double>(), 0};
+  while (out.active > 1 && out.dropped + row[out.active - 1] <= allowance) out.dropped += row[--out.active];
+  return out;
 }
 
-// Solves A Z = X for every row, starting from Z. Returns the number of products with g.
-int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, const SolverOptions& options,
-                            torch::Tensor& Z) {
-  const double tolerance = backward_tolerance(options), x_norm = X.norm().item<double>();
-  int64_t products = 0;
-  // Each round starts from a recomputed residual: the recurrence's own drifts when the condition number is
-  // large.
-  constexpr int64_t most_products_in_a_sweep = 1000;
+[[noreturn]] void refuse_infinite() {
+  throw InputError("a value is not finite (krylov); check the features and weights for overflow");
+}
+
+// Solves A Z = X for every row, and returns the number of products with g. ‖X‖ of the whole problem, whose
+// other rows are solved already, sets the scale.
+int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X,
+                            double x_norm, const SolverOptions& options, torch::Tensor& Z) {
+  if (!std::isfinite(x_norm)) refuse_infinite();
+  const double tolerance = backward_tolerance(options);
   const double smallest = X.scalar_type() == torch::kFloat32 ? 1e-36 : 1e-290;  // below it quotients overflow
-  constexpr int most_rounds = 20;  // by then the recurrence and the recomputed residual will never agree
+  Z = torch::zeros_like(X);
+  auto r = X.clone();  // x - A z
+  int64_t products = 0;
+  constexpr int64_t most_products_in_a_sweep = 1000;
+  constexpr int most_rounds = 20;  // by then the recurrence and the true residual will never agree
   for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
-    auto r = X - A(Z);  // r = x - A z
-    ++products;
-    auto rho = row_dots(r, r);  // ρ = ⟨r, r⟩, a row each
-    double r_norm = rho.sum().sqrt().item<double>();
-    if (!std::isfinite(r_norm))
-      throw InputError("a value is not finite (krylov); check the features and weights for overflow");
-    const double bound = tolerance * (x_norm + Z.norm().item<double>());
-    if (r_norm <= bound) return products;
-    const ProductsInTf32 sweep(options.tf32);
-    const double goal = options.tf32 ? std::max(bound, tf32_reduction * r_norm) : bound;
-    auto p = r.clone();
-    Z = Z.clone();  // what the caller gave is not ours to change
-    const auto none = torch::zeros_like(rho);
-    for (int64_t sweep_products = 0; r_norm > goal && sweep_products < most_products_in_a_sweep;
-         ++sweep_products) {
-      const auto q = A(p);  // q = A p
-      ++products;
-      // A row that rounding has robbed of its curvature rests until the next sweep.
-      const auto curvature = row_dots(p, q);
-      const auto alive = (rho > smallest).logical_and(curvature > smallest);
-      const auto alpha = torch::where(alive, rho / curvature, none);  // α = ρ / ⟨p, q⟩
-      Z.addcmul_(alpha, p);
-      r.addcmul_(alpha, q, -1);
-      const auto next = row_dots(r, r);
-      const auto beta = torch::where(alive, next / rho, none);  // β = ρ' / ρ
-      p.mul_(beta).add_(r);
-      rho = next;
-      r_norm = rho.sum().sqrt().item<double>();
+    double r_norm = r.norm().item<double>();
+    if (!std::isfinite(r_norm)) refuse_infinite();
+    const auto bound = [&] { return share_of_iteration * tolerance * (x_norm + Z.norm().item<double>()); };
+    if (r_norm <= bound()) return products;
+    {
+      const ProductsInTf32 sweep(options.tf32);
+      const double goal = options.tf32 ? std::max(bound(), tf32_reduction * r_norm) : bound();
+      const double may_stay = 0.2 * goal * goal;  // in all the rows that leave early
+      double dropped = 0;
+      auto p = M(r);
+      auto rho = row_dots(r, p);  // ρ = ⟨r, M⁻¹ r⟩, a row each
+      for (int64_t count = 0; count < most_products_in_a_sweep; ++count) {
+        const auto q = A(p);  // q = A p
+        ++products;
+        const auto none = torch::zeros_like(rho);
+        // A row that rounding has robbed of its curvature rests until the next sweep.
+        const auto curvature = row_dots(p, q);
+        const auto alive = (rho > smallest).logical_and(curvature > smallest);
+        const auto alpha = torch::where(alive, rho / curvature, none);  // α = ρ / ⟨p, q⟩
+        auto z_rows = first_rows(Z, p.size(0)), r_rows = first_rows(r, p.size(0));
+        z_rows.addcmul_(alpha, p);
+        r_rows.addcmul_(alpha, q, -1);
+        const Standing standing = standing_of(row_dots(r_rows, r_rows), may_stay - dropped);
+        r_norm = std::sqrt(dropped + standing.squares);
+        if (!(r_norm > goal)) break;
+        dropped += standing.dropped;
+        const int64_t rows = standing.active;
+        const auto z = M(first_rows(r, rows));
+        const auto next = row_dots(first_rows(r, rows), z);
+        const auto beta =
+            torch::where(first_rows(alive, rows), next / first_rows(rho, rows), first_rows(none, rows));
+        p = first_rows(p, rows).mul_(beta).add_(z);  // p ← M⁻¹ r + β p
+        rho = next;
+      }
     }
+    constexpr double sketch_noise = 1.2;
+    if (r_norm <= bound() && A.estimated_residual(X, Z) <= sketch_noise * bound()) return products;
+    r = X - A(Z);
+    ++products;
   }
   throw InputError(
       fmt::format("krylov did not converge in {} products (γ {}, tolerance {:.1e}); use --solver spectral",
                   products, options.gamma, tolerance));
 }
 
-// The last solutions, forward and adjoint, that the next solve starts from.
-struct WarmStart {
-  torch::Tensor Z_hat, W_hat;
-  static torch::Tensor from(const torch::Tensor& last, const torch::Tensor& X) {
-    return last.defined() && last.sizes() == X.sizes() ? last : X;
-  }
+// The features as the solver wants them.
+struct Source {
+  torch::Tensor X, X_hat;  // (n, m), (r, m)
+  double norm;             // ‖X‖
+  // What X has outside the range of S, and 1 has there: for each feature ‖x⊥‖² and ⟨1⊥, x⊥⟩.
+  torch::Tensor rest_squares, rest_sums;
+  torch::Tensor sketch;  // Ω: entries N(0, 1/8), so that E ‖r Ω‖² = ‖r‖²
 };
 
 class KrylovEquilibrium : public Equilibrium {
  public:
-  KrylovEquilibrium(std::shared_ptr<const Spectrum> spectrum, const torch::Tensor& F,
-                    const torch::Tensor& X_hat, const SolverOptions& options, std::shared_ptr<WarmStart> warm)
-      : spectrum_(std::move(spectrum)),
+  KrylovEquilibrium(std::shared_ptr<const RangeOfS> range, std::shared_ptr<const Source> source,
+                    const torch::Tensor& F, const SolverOptions& options, torch::Tensor& V)
+      : range_(std::move(range)),
+        source_(std::move(source)),
         options_(options),
-        contraction_(F, options.gamma, options.epsilon),
-        A_{contraction_.g(), options.gamma * spectrum_->lambda.unsqueeze(1)},
-        warm_(std::move(warm)) {
-    Z_hat_ = WarmStart::from(warm_->Z_hat, X_hat);
-    iterations = conjugate_gradients(A_, X_hat, options_, Z_hat_);
-    warm_->Z_hat = Z_hat_;
+        contraction_(F, options.gamma, options.epsilon) {
+    const auto& gram = contraction_.gram();
+    const auto scale = contraction_.scale();
+    const auto gamma_lambda = options.gamma * range_->lambda.unsqueeze(1);
+    A_ = {gram, gamma_lambda * scale, source_->sketch, gram.mm(source_->sketch)};
+    const Deflation deflation = deflate(gram, scale, V);
+    V = deflation.V;
+    M_ = std::make_unique<Preconditioner>(deflation, gamma_lambda);
+    iterations = conjugate_gradients(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
   }
 
+  // Z = X + Q_r (Ẑ - X̂)
   ScaledRows rows(const torch::Tensor& index) const override {
-    return {spectrum_->rows_to_nodes(Z_hat_, index), {}};
+    return {rows_of(source_->X, index) + range_->to_nodes(Z_hat_ - source_->X_hat, index), {}};
+  }
+
+  torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const override {
+    return rows_of(source_->X, index).mm(C) + range_->to_nodes((Z_hat_ - source_->X_hat).mm(C), index);
+  }
+
+  // With o = Q_rᵀ 1: the range has Ẑ - o meanᵀ of the centred Z, the rest what X has there.
+  Moments moments() const override {
+    const auto mean = this->mean();
+    const auto inside = torch::addmm(Z_hat_, range_->ones, mean.unsqueeze(0), 1, -1).square_().sum(0);
+    const auto outside =
+        source_->rest_squares - 2 * mean * source_->rest_sums + mean.square() * range_->rest_of_ones;
+    return {mean, (inside + outside.clamp_min(0)) / static_cast<double>(range_->nodes)};
   }
 
   Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
-    const auto Y_hat = spectrum_->rows_to_spectral(Y.plain(), index);
-    Gradients out;
-    auto W_hat = WarmStart::from(warm_->W_hat, Y_hat);
-    out.iterations = conjugate_gradients(A_, Y_hat, options_, W_hat);
-    warm_->W_hat = W_hat;
-    out.F = contraction_.pullback(W_hat.t().mm(spectrum_->lambda.unsqueeze(1) * Z_hat_));
-    if (want_X) out.X.values = spectrum_->to_nodes(W_hat);
-    return out;
+    const auto plain = Y.plain();
+    return pull_spectral(range_->to_spectral(plain, index), plain.norm().item<double>(), index, plain,
+                         want_X);
+  }
+
+  Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& bar,
+                              bool want_X) const override {
+    if (want_X) return Equilibrium::pull_with_moments(index, Y, bar, want_X);
+    const auto plain = Y.plain();
+    auto Y_hat = range_->to_spectral(plain, index);
+    add_moments_cotangent_(Y_hat, range_->ones, Z_hat_, mean(), range_->nodes, bar);
+    const double norm = Y_hat.norm().item<double>();
+    return pull_spectral(Y_hat, norm, {}, {}, false);
   }
 
  private:
-  std::shared_ptr<const Spectrum> spectrum_;
+  static torch::Tensor rows_of(const torch::Tensor& X, const torch::Tensor& index) {
+    return index.defined() ? X.index_select(0, index) : X;
+  }
+
+  torch::Tensor mean() const {
+    const auto difference = range_->ones.t().mm(Z_hat_ - source_->X_hat).squeeze(0);
+    return source_->X.mean(0) + difference / static_cast<double>(range_->nodes);
+  }
+
+  Gradients pull_spectral(const torch::Tensor& Y_hat, double norm, const torch::Tensor& index,
+                          const torch::Tensor& Y, bool want_X) const {
+    Gradients out;
+    torch::Tensor W_hat;
+    out.iterations = conjugate_gradients(A_, *M_, Y_hat, norm, options_, W_hat);
+    out.F = contraction_.pullback(W_hat.t().mm(range_->lambda.unsqueeze(1) * Z_hat_));
+    if (want_X) {  // W = Y + Q_r (Ŵ - Ŷ)
+      auto W = range_->to_nodes(W_hat - Y_hat, {});
+      out.X.values = index.defined() ? W.index_add_(0, index, Y) : W.add_(Y);
+    }
+    return out;
+  }
+
+  std::shared_ptr<const RangeOfS> range_;
+  std::shared_ptr<const Source> source_;
   SolverOptions options_;
   Contraction contraction_;
   ShiftedSystems A_;
-  std::shared_ptr<WarmStart> warm_;
+  std::unique_ptr<Preconditioner> M_;
   torch::Tensor Z_hat_;
 };
 
@@ -133,28 +245,44 @@ class KrylovSolver : public Solver {
   KrylovSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options)
       : Solver(std::move(S), options) {
     const Stopwatch watch;
-    spectrum_ = std::make_shared<Spectrum>(*S_, options.dtype, options.device, options.store);
+    range_ = std::make_shared<RangeOfS>(*S_, options, share_of_neglected * backward_tolerance(options));
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "krylov"; }
 
   std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const Stopwatch watch;
-    const auto& X_hat = features_.get(X, [&](const torch::Tensor& x) { return spectrum_->to_spectral(x); });
-    auto solved = std::make_shared<KrylovEquilibrium>(spectrum_, F, X_hat, options_, warm_);
+    const auto& source = features_.get(X, [&](const torch::Tensor& x) { return source_of(x); });
+    auto solved = std::make_shared<KrylovEquilibrium>(range_, source, F, options_, V_);
     solved->seconds = watch.seconds();
     return solved;
   }
 
-  std::vector<torch::Tensor> memory() const override { return {warm_->Z_hat, warm_->W_hat}; }
+  std::vector<torch::Tensor> memory() const override { return {V_}; }
   void restore(const std::vector<torch::Tensor>& memory) override {
-    if (memory.size() == 2) *warm_ = {memory[0], memory[1]};
+    if (memory.size() == 1) V_ = memory[0];
   }
 
  private:
-  std::shared_ptr<Spectrum> spectrum_;
-  std::shared_ptr<WarmStart> warm_ = std::make_shared<WarmStart>();
-  FeatureCache features_;
+  std::shared_ptr<const Source> source_of(const torch::Tensor& X) const {
+    auto source = std::make_shared<Source>();
+    source->X = X;
+    source->X_hat = range_->to_spectral(X, {});
+    source->norm = X.norm().item<double>();
+    const auto x = X.to(torch::kFloat64), x_hat = source->X_hat.to(torch::kFloat64);
+    const auto in_range = range_->ones.to(torch::kFloat64).t().mm(x_hat).squeeze(0);
+    source->rest_squares = (x.square().sum(0) - x_hat.square().sum(0)).clamp_min(0).to(X.scalar_type());
+    source->rest_sums = (x.sum(0) - in_range).to(X.scalar_type());
+    constexpr int64_t columns = 8;
+    source->sketch = (torch::randn({X.size(1), columns}, at::detail::createCPUGenerator(0), torch::kFloat64) /
+                      std::sqrt(static_cast<double>(columns)))
+                         .to(X.options());
+    return source;
+  }
+
+  std::shared_ptr<const RangeOfS> range_;
+  FeatureCache<std::shared_ptr<const Source>> features_;
+  torch::Tensor V_;  // of the last step's deflation
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
       return {"direct",
               fmt::format("the graph is directed, and its elimination needs {} entries for {} nodes{}",
                           elimination.slots, S.nodes, on_cpu)};
-    return {"picard", "the graph is directed, and its elimination fills in too much"};
+    return {"deflated", "the graph is directed, and its elimination fills in too much"};
   }
   const double reach = reach_of_spectral(options.gamma, m, unit_roundoff(options.dtype));
   const int64_t hops = longest_hops(S.pattern());

@@ -19,9 +19,31 @@ torch::Tensor ScaledRows::plain() const {
   return (values.to(torch::kFloat64) * power(half) * power(rest)).to(values.scalar_type());
 }
 
+torch::Tensor Equilibrium::project(const torch::Tensor& index, const torch::Tensor& C) const {
+  return rows(index).plain().mm(C);
+}
+
+Moments Equilibrium::moments() const {
+  const auto Z = rows().plain();
+  return {Z.mean(0), Z.var(0, /*unbiased=*/false)};
+}
+
+Gradients Equilibrium::pull_with_moments(const torch::Tensor& index, const ScaledRows& Y,
+                                         const Moments& moments, bool want_X) const {
+  const auto Z = rows().plain();
+  const auto n = static_cast<double>(Z.size(0));
+  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n
+  auto everywhere = moments.mean.unsqueeze(0) / n + (2 / n) * (Z - Z.mean(0, true)) * moments.variance;
+  if (index.defined())
+    everywhere.index_add_(0, index, Y.plain());
+  else
+    everywhere += Y.plain();
+  return pull({}, {everywhere, {}}, want_X);
+}
+
 const std::vector<std::string>& solver_names() {
-  static const std::vector<std::string> names = {"auto",   "spectral", "direct",
-                                                 "krylov", "picard",   "published"};
+  static const std::vector<std::string> names = {"auto",     "spectral", "direct",   "krylov",
+                                                 "deflated", "picard",   "published"};
   return names;
 }
 
@@ -38,6 +60,7 @@ std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<con
   if (name == "spectral") return make_spectral(std::move(S), options);
   if (name == "direct") return make_direct(std::move(S), options, features);
   if (name == "krylov") return make_krylov(std::move(S), options);
+  if (name == "deflated") return make_deflated(std::move(S), options);
   if (name == "picard") return make_picard(std::move(S), options);
   if (name == "published") return make_published(std::move(S), options);
   throw UsageError(unknown_name("solver", "--solver", name, solver_names()));

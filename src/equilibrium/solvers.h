@@ -15,6 +15,9 @@ std::unique_ptr<Solver> make_published(std::shared_ptr<const Propagation> S, con
 /// Conjugate gradients on (I - γ λ_j g) ẑ_j = x̂_j for all j at once; no eigendecomposition of g.
 std::unique_ptr<Solver> make_krylov(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
+/// The recurrence with g's large eigenvalues solved apart; any S, no eigendecomposition.
+std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
 /// Z ← γ Sᵀ Z g + X until the residual bound holds; any S.
 std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 

@@ -32,8 +32,24 @@ class SpectralEquilibrium : public Equilibrium {
     return {spectrum_->rows_to_nodes(Z_tilde_, index).mm(g_.Q.t()), {}};
   }
 
+  torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const override {
+    return spectrum_->rows_to_nodes(Z_tilde_.mm(g_.Q.t().mm(C)), index);
+  }
+
+  Moments moments() const override { return spectral_moments(spectrum_->ones(), Z_tilde_.mm(g_.Q.t())); }
+
   Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
-    const auto W_tilde = G_ * spectrum_->rows_to_spectral(Y.plain(), index).mm(g_.Q);
+    return pull_with_moments(index, Y, {}, want_X);
+  }
+
+  Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
+                              bool want_X) const override {
+    auto Y_hat = spectrum_->rows_to_spectral(Y.plain(), index);
+    if (moments.defined()) {
+      const auto ones = spectrum_->ones(), Z_hat = Z_tilde_.mm(g_.Q.t());
+      add_moments_cotangent_(Y_hat, ones, Z_hat, spectral_moments(ones, Z_hat).mean, Z_hat.size(0), moments);
+    }
+    const auto W_tilde = G_ * Y_hat.mm(g_.Q);
     const auto R_tilde = W_tilde.t().mm(spectrum_->lambda.unsqueeze(1) * Z_tilde_);
     Gradients out;
     out.F = g_.pullback(g_.Q.mm(R_tilde).mm(g_.Q.t()));
@@ -67,7 +83,7 @@ class SpectralSolver : public Solver {
 
  private:
   std::shared_ptr<Spectrum> spectrum_;
-  FeatureCache features_;
+  FeatureCache<torch::Tensor> features_;
 };
 
 }  // namespace

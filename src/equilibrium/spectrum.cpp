@@ -104,6 +104,30 @@ torch::Tensor Spectrum::to_nodes(const torch::Tensor& Z_hat) const {
   return sorted.index_select(0, inverse_);
 }
 
+torch::Tensor Spectrum::ones() const {
+  return to_spectral(torch::ones({order_.size(0), 1}, lambda.options()));
+}
+
+Moments spectral_moments(const torch::Tensor& ones, const torch::Tensor& Z_hat) {
+  const auto n = static_cast<double>(Z_hat.size(0));
+  const auto mean = ones.t().mm(Z_hat) / n;
+  return {mean.squeeze(0), torch::addmm(Z_hat, ones, mean, 1, -1).square_().sum(0) / n};
+}
+
+void add_moments_cotangent_(torch::Tensor& Y_hat, const torch::Tensor& ones, const torch::Tensor& Z_hat,
+                            const torch::Tensor& mean, int64_t n, const Moments& cotangent) {
+  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n
+  const double share = 1 / static_cast<double>(n);
+  const auto by_deviation = 2 * share * cotangent.variance;
+  Y_hat.addcmul_(Z_hat, by_deviation);
+  Y_hat.addmm_(ones, (share * cotangent.mean - by_deviation * mean).unsqueeze(0));
+}
+
+torch::Tensor Spectrum::one_basis(const torch::Tensor& places) const {
+  if (groups_.size() != 1 || groups_[0].count != 1) return {};
+  return groups_[0].Q.t().index_select(0, places).t().index_select(0, inverse_);
+}
+
 const std::vector<Spectrum::Part>& Spectrum::parts_of(const torch::Tensor& index) const {
   for (const auto& [seen, parts] : parts_cache_)
     if (seen.is_same(index)) return parts;

@@ -23,6 +23,9 @@ class Spectrum {
 
   torch::Tensor to_spectral(const torch::Tensor& X) const;
   torch::Tensor to_nodes(const torch::Tensor& Z_hat) const;
+  torch::Tensor ones() const;  // Qᵀ 1, (n, 1)
+  /// Q's columns at these spectral places, a row per node, where the graph is one component; else undefined.
+  torch::Tensor one_basis(const torch::Tensor& places) const;
   /// The same, touching only the rows of Q that belong to these nodes. Undefined index: all nodes.
   torch::Tensor rows_to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const;
   torch::Tensor rows_to_nodes(const torch::Tensor& Z_hat, const torch::Tensor& index) const;
@@ -54,5 +57,14 @@ class Spectrum {
   torch::Tensor order_, inverse_;  // node at a spectral place, and back
   mutable std::vector<std::pair<torch::Tensor, std::vector<Part>>> parts_cache_;
 };
+
+/// Mean and variance of Z = Q Ẑ over all nodes without leaving the spectral domain: with o = Qᵀ 1, the sums
+/// of Z are oᵀ Ẑ, and Ẑ - o meanᵀ has the norms of the centred Z.
+Moments spectral_moments(const torch::Tensor& ones, const torch::Tensor& Z_hat);
+
+/// Ŷ ← Ŷ + Qᵀ ∂L/∂Z of an L that depends on the moments over n nodes through `cotangent`. Q may be some of
+/// its columns.
+void add_moments_cotangent_(torch::Tensor& Y_hat, const torch::Tensor& ones, const torch::Tensor& Z_hat,
+                            const torch::Tensor& mean, int64_t n, const Moments& cotangent);
 
 }  // namespace eignn

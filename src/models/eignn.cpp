@@ -66,6 +66,7 @@ class Eignn : public Model {
     const Place place = locate(index);
     switch (options_.head) {
       case Head::plain:
+        if (only_scores()) return projected(place, B_.t());
         return Z(place).plain().mm(B_.t());
       case Head::l2: {
         // The row's exponent drops out, and there is no floor: a far node's 1e-300 is as good a direction as
@@ -73,8 +74,16 @@ class Eignn : public Model {
         return dropout(normalised(Z(place).values), options_.dropout).mm(B_.t());
       }
       case Head::batch_norm: {
-        const auto everywhere = norm_(Z({place.parts, {}}).plain());
-        return dropout(everywhere.index_select(0, place.index), options_.dropout).mm(B_.t());
+        const auto& [weight, bias] = std::tie(norm_->weight, norm_->bias);
+        if (!is_training()) {  // an affine map of z: scores = z C + c
+          const auto slope = weight * (norm_->running_var + norm_->options.eps()).rsqrt();
+          const auto C = slope.unsqueeze(1) * B_.t();
+          const auto c = (bias - norm_->running_mean * slope).unsqueeze(0).mm(B_.t());
+          return (only_scores() ? projected(place, C) : Z(place).plain().mm(C)) + c;
+        }
+        const auto [z, moments] = Z_with_moments(place);
+        const auto slope = weight * (moments.variance + norm_->options.eps()).rsqrt();
+        return dropout(torch::addcmul(bias - moments.mean * slope, z, slope), options_.dropout).mm(B_.t());
       }
       case Head::residual:
         return residual_->forward(Z(place).plain(), X(place),
@@ -167,6 +176,67 @@ class Eignn : public Model {
     for (const int64_t p : place.parts) below.push_back(Z_of(parts_[p], {}).plain());
     const auto rows = torch::cat(below, 0);
     return {place.index.defined() ? rows.index_select(0, place.index) : rows, {}};
+  }
+
+  // No gradient is asked for, so that nobody will miss the Z behind the scores.
+  bool only_scores() const { return !torch::GradMode::is_enabled() && options_.encoder == 0; }
+
+  // Z C at this place.
+  torch::Tensor projected(const Place& place, const torch::Tensor& C) {
+    const auto blocks = C.chunk(static_cast<int64_t>(F_.size()), 0);  // those rows of C that an F is for
+    const auto of_part = [&](Part& part, const torch::Tensor& index) {
+      const ProductsInTf32 in_full(false);
+      torch::Tensor sum;
+      for (size_t k = 0; k < F_.size(); ++k) {
+        const auto term = solved(part, k, part.X)->project(index, blocks[k]);
+        sum = sum.defined() ? sum + term : term;
+      }
+      return sum;
+    };
+    if (place.parts.size() == 1) return of_part(parts_[place.parts[0]], place.index);
+    std::vector<torch::Tensor> below;
+    for (const int64_t p : place.parts) below.push_back(of_part(parts_[p], {}));
+    return torch::cat(below, 0).index_select(0, place.index);
+  }
+
+  // Z at this place, and its moments over all nodes of the place's graphs, which the running ones follow.
+  std::pair<torch::Tensor, Moments> Z_with_moments(const Place& place) {
+    const bool one = place.parts.size() == 1;
+    std::vector<torch::Tensor> z, means, variances, sizes;
+    for (const int64_t p : place.parts) {
+      Part& part = parts_[p];
+      const auto X = encoded(part.X);
+      std::vector<torch::Tensor> beside, mean, variance;
+      for (size_t k = 0; k < F_.size(); ++k) {
+        const auto [rows, moments] = equilibrium_with_moments(
+            *part.solver, F_[k], X, one ? place.index : torch::Tensor(), solved(part, k, X));
+        beside.push_back(rows);
+        mean.push_back(moments.mean);
+        variance.push_back(moments.variance);
+      }
+      z.push_back(torch::cat(beside, 1));
+      means.push_back(torch::cat(mean));
+      variances.push_back(torch::cat(variance));
+      sizes.push_back(torch::full({1}, part.X.size(0), type_));
+    }
+    Moments all{means[0], variances[0]};
+    const auto n = torch::stack(sizes), total = n.sum();
+    if (!one) {  // the parts' variances, and that of their means
+      const auto mean = torch::stack(means);
+      all.mean = (n * mean).sum(0) / total;
+      all.variance = (n * (torch::stack(variances) + (mean - all.mean).square())).sum(0) / total;
+    }
+    follow(all, total);
+    return {one ? z[0] : torch::cat(z, 0).index_select(0, place.index), all};
+  }
+
+  // As torch's own batch norm does: the variance that it will divide by is the unbiased one.
+  void follow(const Moments& moments, const torch::Tensor& n) {
+    const torch::NoGradGuard guard;
+    const double momentum = norm_->options.momentum().value();
+    norm_->running_mean.lerp_(moments.mean, momentum);
+    norm_->running_var.lerp_(moments.variance * (n / (n - 1)), momentum);
+    norm_->num_batches_tracked += 1;
   }
 
   ScaledRows Z_of(Part& part, const torch::Tensor& index) {

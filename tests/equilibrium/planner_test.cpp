@@ -26,7 +26,7 @@ TEST(Planner, DenseGraphsWithFewFeaturesTakeTheClosedForm) {
 
 TEST(Planner, DirectedGraphsGetASolverThatTakesThem) {
   EXPECT_EQ(plan(test::random_graph(100, 2, 1), 8, {Direction::in, {}, true}).solver, "direct");
-  EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "picard");
+  EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "deflated");
 }
 
 TEST(Planner, SaysWhy) {

@@ -1,0 +1,43 @@
+#include "equilibrium/range_of_s.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+
+namespace eignn {
+
+RangeOfS::RangeOfS(const Propagation& S, const SolverOptions& options, double negligible) : nodes(S.nodes) {
+  spectrum_ = std::make_unique<Spectrum>(S, options.dtype, options.device, options.store);
+  const auto size = spectrum_->lambda.abs();
+  const int64_t r = (size > negligible).sum().item<int64_t>();
+  order_ = size.argsort(-1, /*descending=*/true).narrow(0, 0, r);
+  lambda = spectrum_->lambda.index_select(0, order_);
+  Q_ = spectrum_->one_basis(order_);
+  if (Q_.defined()) spectrum_ = nullptr;
+  ones = to_spectral(torch::ones({nodes, 1}, lambda.options()), {});
+  rest_of_ones =
+      std::max(0.0, static_cast<double>(nodes) - ones.to(torch::kFloat64).square().sum().item<double>());
+}
+
+torch::Tensor RangeOfS::rows_of_Q(const torch::Tensor& index) const {
+  if (!index.defined()) return Q_;
+  for (const auto& [seen, rows] : rows_cache_)
+    if (seen.is_same(index)) return rows;
+  constexpr size_t kept = 4;  // train, validation, test and one to spare
+  if (rows_cache_.size() == kept) rows_cache_.erase(rows_cache_.begin());
+  rows_cache_.emplace_back(index, Q_.index_select(0, index));
+  return rows_cache_.back().second;
+}
+
+torch::Tensor RangeOfS::to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const {
+  if (Q_.defined()) return rows_of_Q(index).t().mm(Y);
+  return spectrum_->rows_to_spectral(Y, index).index_select(0, order_);
+}
+
+torch::Tensor RangeOfS::to_nodes(const torch::Tensor& Z_hat, const torch::Tensor& index) const {
+  if (Q_.defined()) return rows_of_Q(index).mm(Z_hat);
+  const auto everywhere = torch::zeros({nodes, Z_hat.size(1)}, Z_hat.options()).index_copy_(0, order_, Z_hat);
+  return spectrum_->rows_to_nodes(everywhere, index);
+}
+
+}  // namespace eignn

@@ -1,0 +1,38 @@
+// The spectral coordinates in which a symmetric S does something.
+#pragma once
+
+#include <torch/types.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "equilibrium/spectrum.h"
+
+namespace eignn {
+
+/// Q_r, the eigenvectors of S whose |λ| exceeds `negligible`, by falling |λ|. Graphs in which many nodes have
+/// the same few neighbours have far fewer of them than nodes.
+class RangeOfS {
+ public:
+  RangeOfS(const Propagation& S, const SolverOptions& options, double negligible);
+
+  int64_t nodes = 0;
+  torch::Tensor lambda;     // (r,)
+  torch::Tensor ones;       // Q_rᵀ 1, (r, 1)
+  double rest_of_ones = 0;  // ‖1‖² - ‖Q_rᵀ 1‖²
+
+  /// Q_rᵀ Y for a Y that has rows at these nodes only, and the rows of Q_r Ẑ at them; undefined index: all.
+  torch::Tensor to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const;
+  torch::Tensor to_nodes(const torch::Tensor& Z_hat, const torch::Tensor& index) const;
+
+ private:
+  torch::Tensor rows_of_Q(const torch::Tensor& index) const;
+
+  std::unique_ptr<const Spectrum> spectrum_;  // of several components; Q_ is that of one
+  torch::Tensor order_;                       // (r,): places in the spectrum
+  torch::Tensor Q_;                           // (n, r)
+  mutable std::vector<std::pair<torch::Tensor, torch::Tensor>> rows_cache_;
+};
+
+}  // namespace eignn
