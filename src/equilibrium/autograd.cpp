@@ -14,11 +14,10 @@ struct Solved : torch::CustomClassHolder {
   torch::Tensor index;      // undefined: all nodes
   torch::Tensor exponents;  // undefined: all zero
   bool with_moments = false, want_X = false;
-  Moments moments;
 };
 
-torch::Tensor or_zeros(const torch::Tensor& gradient, const torch::Tensor& like) {
-  return gradient.defined() ? gradient : torch::zeros_like(like);
+torch::Tensor or_zeros(const torch::Tensor& gradient, const torch::Tensor& rows) {
+  return gradient.defined() ? gradient : torch::zeros({rows.size(1)}, rows.options());
 }
 
 class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction> {
@@ -32,11 +31,13 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
     solved->want_X = X.requires_grad();
     context->saved_data["solved"] = c10::IValue::make_capsule(solved);
     if (solved->with_moments) {
-      solved->moments = solved->equilibrium->moments();
-      return {rows.plain(), solved->moments.mean, solved->moments.variance};
+      const Moments moments = solved->equilibrium->moments();
+      return {rows.plain().detach(), moments.mean, moments.variance};
     }
     solved->exponents = rows.exponents;
-    return {rows.values};
+    // Detached, because an output holds the equilibrium through its history: were it a tensor that the
+    // equilibrium holds, neither would ever be freed.
+    return {rows.values.detach()};
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -49,11 +50,11 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
     const ProductsInTf32 in_full(false);
     const auto& equilibrium = *solved.equilibrium;
     const Gradients pulled =
-        solved.with_moments ? equilibrium.pull_with_moments(solved.index, Y,
-                                                            {or_zeros(gradients[1], solved.moments.mean),
-                                                             or_zeros(gradients[2], solved.moments.variance)},
-                                                            solved.want_X)
-                            : equilibrium.pull(solved.index, Y, solved.want_X);
+        solved.with_moments
+            ? equilibrium.pull_with_moments(
+                  solved.index, Y, {or_zeros(gradients[1], Y.values), or_zeros(gradients[2], Y.values)},
+                  solved.want_X)
+            : equilibrium.pull(solved.index, Y, solved.want_X);
     return {pulled.F, solved.want_X ? pulled.X.plain() : torch::Tensor(), torch::Tensor()};
   }
 };

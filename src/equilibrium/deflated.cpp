@@ -25,13 +25,12 @@ namespace {
 class DeflatedEquilibrium : public Equilibrium {
  public:
   DeflatedEquilibrium(std::shared_ptr<const SparseProduct> S, const torch::Tensor& F, const torch::Tensor& X,
-                      const SolverOptions& options, torch::Tensor& V)
+                      const SolverOptions& options)
       : S_(std::move(S)),
         options_(options),
         contraction_(F, options.gamma, options.epsilon),
         scale_(options.gamma * contraction_.scale()),
-        deflation_(deflate(contraction_.gram(), contraction_.scale(), V)) {
-    V = deflation_.V;
+        deflation_(deflate(contraction_.gram(), contraction_.scale())) {
     Z_ = solve(X, false, iterations);
   }
 
@@ -146,19 +145,13 @@ class DeflatedSolver : public Solver {
 
   std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const Stopwatch watch;
-    auto solved = std::make_shared<DeflatedEquilibrium>(product_, F, X.detach(), options_, V_);
+    auto solved = std::make_shared<DeflatedEquilibrium>(product_, F, X.detach(), options_);
     solved->seconds = watch.seconds();
     return solved;
   }
 
-  std::vector<torch::Tensor> memory() const override { return {V_}; }
-  void restore(const std::vector<torch::Tensor>& memory) override {
-    if (memory.size() == 1) V_ = memory[0];
-  }
-
  private:
   std::shared_ptr<const SparseProduct> product_;
-  torch::Tensor V_;  // of the last step
 };
 
 }  // namespace

@@ -3,13 +3,14 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <cmath>
+#include <vector>
 
 namespace eignn {
 
 namespace {
 
-constexpr int64_t most_pairs = 32, features_per_pair = 8;
+constexpr int blocks = 3;
+constexpr int64_t most_columns = 16, features_per_column = 16;  // of a block
 
 torch::Tensor exact(const torch::Tensor& small) {
   return small.to(torch::kCPU, torch::kFloat64);
@@ -26,20 +27,16 @@ torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
 
 }  // namespace
 
-Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale, const torch::Tensor& last_V) {
-  const int64_t m = gram.size(0), k = std::min(most_pairs, m / features_per_pair);
-  if (k == 0 || !(gram.diagonal().max().item<double>() > 0)) return {};
-  const bool follows = last_V.defined() && last_V.size(0) == m;
-  auto Y = follows ? last_V : torch::empty({m, 0}, gram.options());
-  if (const int64_t missing = k - Y.size(1);
-      missing > 0) {  // at the start, and where the rank was less than k
-    const auto random = torch::randn({m, missing}, at::detail::createCPUGenerator(0), torch::kFloat64);
-    Y = torch::cat({Y, random.to(gram.options()) / std::sqrt(static_cast<double>(m))}, 1);
-  }
-  const int steps = follows ? 2 : 4;
-  for (int step = 1; step < steps; ++step) Y = gram.mm(Y) * scale;
-  // The last product serves both the step and the Ritz values: Yᵀ g Y.
-  const auto gY = gram.mm(Y) * scale;
+Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
+  const int64_t m = gram.size(0), width = std::min(most_columns, m / features_per_column);
+  if (width == 0 || !(gram.diagonal().max().item<double>() > 0)) return {};
+  const auto start = torch::randn({m, width}, at::detail::createCPUGenerator(0), torch::kFloat64);
+  std::vector<torch::Tensor> powers = {start.to(gram.options())};  // of g, on the start
+  for (int power = 0; power < blocks + 1; ++power) powers.push_back(gram.mm(powers.back()) * scale);
+  const auto join = [&](int first) {
+    return torch::cat(std::vector<torch::Tensor>(powers.begin() + first, powers.begin() + first + blocks), 1);
+  };
+  const auto Y = join(1), gY = join(2);
   const auto C = orthonormaliser(exact(Y.t().mm(Y)));
   const auto [theta, U] = torch::linalg_eigh(C.t().mm(exact(Y.t().mm(gY))).mm(C));
   return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options())};

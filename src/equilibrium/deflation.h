@@ -1,4 +1,4 @@
-// The few large eigenvalues of g, followed from step to step: what iterative solvers treat apart.
+// The few large eigenvalues of g: what iterative solvers treat apart.
 #pragma once
 
 #include <torch/types.h>
@@ -14,8 +14,8 @@ struct Deflation {
   bool empty() const { return !V.defined(); }
 };
 
-/// Two steps of subspace iteration from the V of the last step (undefined: from a fixed random one), then
-/// Rayleigh and Ritz. O(m² k) on the device; the k×k problems are solved on the CPU in float64.
-Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale, const torch::Tensor& last_V);
+/// Rayleigh and Ritz on the block Krylov space of a fixed random start, so that one g has one deflation. O(m²
+/// k) on the device; the k×k problems are solved on the CPU in float64. `scale` FᵀF is g.
+Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale);
 
 }  // namespace eignn

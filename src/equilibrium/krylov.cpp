@@ -126,6 +126,9 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
         r_rows.addcmul_(alpha, q, -1);
         const Standing standing = standing_of(row_dots(r_rows, r_rows), may_stay - dropped);
         r_norm = std::sqrt(dropped + standing.squares);
+        if (getenv("TRACE"))
+          fprintf(stderr, "   r %g goal %g rows %ld of %ld\n", r_norm / x_norm, goal / x_norm,
+                  standing.active, Z.size(0));
         if (!(r_norm > goal)) break;
         dropped += standing.dropped;
         const int64_t rows = standing.active;
@@ -159,7 +162,7 @@ struct Source {
 class KrylovEquilibrium : public Equilibrium {
  public:
   KrylovEquilibrium(std::shared_ptr<const RangeOfS> range, std::shared_ptr<const Source> source,
-                    const torch::Tensor& F, const SolverOptions& options, torch::Tensor& V)
+                    const torch::Tensor& F, const SolverOptions& options)
       : range_(std::move(range)),
         source_(std::move(source)),
         options_(options),
@@ -168,9 +171,7 @@ class KrylovEquilibrium : public Equilibrium {
     const auto scale = contraction_.scale();
     const auto gamma_lambda = options.gamma * range_->lambda.unsqueeze(1);
     A_ = {gram, gamma_lambda * scale, source_->sketch, gram.mm(source_->sketch)};
-    const Deflation deflation = deflate(gram, scale, V);
-    V = deflation.V;
-    M_ = std::make_unique<Preconditioner>(deflation, gamma_lambda);
+    M_ = std::make_unique<Preconditioner>(deflate(gram, scale), gamma_lambda);
     iterations = conjugate_gradients(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
   }
 
@@ -253,14 +254,9 @@ class KrylovSolver : public Solver {
   std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const Stopwatch watch;
     const auto& source = features_.get(X, [&](const torch::Tensor& x) { return source_of(x); });
-    auto solved = std::make_shared<KrylovEquilibrium>(range_, source, F, options_, V_);
+    auto solved = std::make_shared<KrylovEquilibrium>(range_, source, F, options_);
     solved->seconds = watch.seconds();
     return solved;
-  }
-
-  std::vector<torch::Tensor> memory() const override { return {V_}; }
-  void restore(const std::vector<torch::Tensor>& memory) override {
-    if (memory.size() == 1) V_ = memory[0];
   }
 
  private:
@@ -282,7 +278,6 @@ class KrylovSolver : public Solver {
 
   std::shared_ptr<const RangeOfS> range_;
   FeatureCache<std::shared_ptr<const Source>> features_;
-  torch::Tensor V_;  // of the last step's deflation
 };
 
 }  // namespace

@@ -100,9 +100,9 @@ TEST_P(EverySolver, AgreesWithADenseKroneckerSolve) {
     const SolveStatus status = status_of(*solver, *solved, c.F, X);
     EXPECT_EQ(status.solver, GetParam());
     EXPECT_LE(status.residual, 1e-12);
-// Where S = 0 krylov has nothing to do.
-    const bool iterates = GetParam() == "deflated" || GetParam() == "picard" ||
-                          (GetParam() == "krylov" && S->entries() > 0);
+    // Where S = 0 krylov has nothing to do.
+    const bool iterates =
+        GetParam() == "deflated" || GetParam() == "picard" || (GetParam() == "krylov" && S->entries() > 0);
     EXPECT_EQ(status.iterations > 0, iterates);
     // Some rows, in an order of their own, are the same numbers.
     const auto index = torch::randperm(S->nodes).narrow(0, 0, (S->nodes + 1) / 2);
@@ -229,6 +229,96 @@ TEST_P(EverySolver, SolvesThroughAutograd) {
   dense.index_select(0, index).square().sum().backward();
   EXPECT_LE(relative_error(F.grad(), reference_F.grad()), 1e-9);
   EXPECT_LE(relative_error(X.grad(), reference_X.grad()), 1e-9);
+}
+
+// A loss of some rows and of the moments over all nodes, through one adjoint solve, against a dense solve
+// that autograd differentiates.
+TEST_P(EverySolver, PullsFromRowsAndMomentsTogether) {
+  for (const bool self_loops : {true, false}) {
+    // A star without self-loops has λ = ±1 and nothing else: most of Z is outside the range of S.
+    const Graph star = Graph::from_arcs(9, {0, 0, 0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6, 7, 8});
+    const auto S = std::make_shared<Propagation>(
+        make_propagation(star, {Direction::undirected, Normalisation::sym, self_loops}));
+    auto F = random_matrix(4, 4, 95).requires_grad_(), X = random_matrix(9, 4, 96);
+    const auto solver = make_solver(GetParam(), S, {}, 4);
+    const auto index = torch::tensor({1, 3, 8}, torch::kInt64);
+    const auto weight = random_matrix(1, 4, 97).squeeze(0);
+    const auto loss = [&](const torch::Tensor& rows, const torch::Tensor& mean,
+                          const torch::Tensor& variance) {
+      return (((rows - mean) * (variance + 0.1).rsqrt()).pow(3) * weight).sum();
+    };
+    for (const bool with_X : {false, true}) {
+      SCOPED_TRACE(with_X);
+      auto x = X.clone().requires_grad_(with_X), x_dense = X.clone().requires_grad_(with_X);
+      auto F_dense = F.detach().clone().requires_grad_();
+      F.mutable_grad() = torch::Tensor();
+      const auto [rows, moments] = equilibrium_with_moments(*solver, F, x, index);
+      loss(rows, moments.mean, moments.variance).backward();
+      const auto K = test::kronecker(*S, F_dense, 0.8, 1e-12);
+      const auto Z = torch::linalg_solve(K, x_dense.reshape({-1, 1}), true).reshape({9, 4});
+      EXPECT_LE(relative_error(moments.mean, Z.mean(0)), 1e-12);
+      EXPECT_LE(relative_error(moments.variance, Z.var(0, false)), 1e-11);
+      loss(Z.index_select(0, index), Z.mean(0), Z.var(0, false)).backward();
+      EXPECT_LE(relative_error(F.grad(), F_dense.grad()), 1e-9);
+      if (with_X) {
+        EXPECT_LE(relative_error(x.grad(), x_dense.grad()), 1e-9);
+      }
+    }
+  }
+}
+
+TEST_P(EverySolver, ProjectsWithoutFormingZ) {
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(15, 1.5, 98)));
+  const auto F = random_matrix(4, 4, 92), X = random_matrix(15, 4, 93), C = random_matrix(4, 2, 94);
+  const auto solved = make_solver(GetParam(), S, {}, 4)->solve(F, X);
+  const auto index = torch::tensor({2, 14, 0, 7}, torch::kInt64);
+  EXPECT_LE(relative_error(solved->project(index, C), solved->rows(index).plain().mm(C)), 1e-13);
+  EXPECT_LE(relative_error(solved->project({}, C), solved->rows().plain().mm(C)), 1e-13);
+}
+
+TEST_P(EverySolver, IsFreedWithTheGraphThatUsedIt) {
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(15, 1.5, 91)));
+  auto F = random_matrix(4, 4, 92).requires_grad_();
+  const auto X = random_matrix(15, 4, 93);
+  const auto solver = make_solver(GetParam(), S, {}, 4);
+  for (const bool moments : {false, true}) {
+    std::shared_ptr<const Equilibrium> solved = solver->solve(F, X);
+    {
+      const auto rows = moments ? equilibrium_with_moments(*solver, F, X, {}, solved).first
+                                : equilibrium(*solver, F, X, {}, solved).values;
+      rows.sum().backward();
+    }
+    EXPECT_EQ(solved.use_count(), 1) << moments;
+  }
+}
+
+// Sizes at which some eigenpairs of g are treated apart, and eigenvalues that make it worth while: spread,
+// equal, of low rank, and none.
+TEST_P(EverySolver, AgreesWhereTheLargeEigenvaluesAreTreatedApart) {
+  const int64_t m = 64, n = 40;
+  const auto noise = random_matrix(m, m, 1) / 30;
+  const auto low = random_matrix(m, 3, 2).mm(random_matrix(3, m, 3));
+  for (const auto& F : {torch::Tensor(noise + low), torch::Tensor(torch::eye(m, torch::kFloat64)), low,
+                        torch::zeros({m, m}, torch::kFloat64)})
+    for (const auto direction : {Direction::undirected, Direction::out})
+      for (const double gamma : {0.8, 1.0}) {
+        const auto S = std::make_shared<Propagation>(
+            make_propagation(test::random_graph(n, 3, 4), {direction, Normalisation::out_in, false}));
+        if (!takes(GetParam(), *S)) continue;
+        SolverOptions options;
+        options.gamma = gamma;
+        const auto X = random_matrix(n, m, 5), Y = random_matrix(n, m, 6);
+        const auto solver = make_solver(GetParam(), S, options, m);
+        const auto reference = make_solver("direct", S, options, m)->solve(F, X);
+        for (int again = 0; again < 2; ++again) {  // the second time with what the first has left
+          const auto solved = solver->solve(F, X);
+          EXPECT_LE(residual(*S, solved->rows().plain(), F, X, gamma, 1e-12), 1e-12);
+          EXPECT_LE(relative_error(solved->rows().plain(), reference->rows().plain()), 1e-10);
+          EXPECT_LE(relative_error(solved->pull({}, {Y, {}}, true).X.plain(),
+                                   reference->pull({}, {Y, {}}, true).X.plain()),
+                    1e-10);
+        }
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,

@@ -1,0 +1,84 @@
+#include "equilibrium/dense_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "equilibrium/deflation.h"
+#include "support/oracle.h"
+
+namespace eignn {
+namespace {
+
+using test::random_matrix;
+using test::relative_error;
+
+// Sizes around the tile and the vector, and of one.
+constexpr int64_t sizes[] = {1, 2, 15, 16, 17, 31, 32, 33, 70};
+
+TEST(DenseKernels, GramIsTheSymmetricProduct) {
+  for (const int64_t m : sizes) {
+    const auto F = random_matrix(m, m, 1), G = gram_of(F);
+    EXPECT_LE(relative_error(G, F.t().mm(F)), 1e-14) << m;
+    EXPECT_TRUE(torch::equal(G, G.t())) << m;
+    EXPECT_LE(relative_error(gram_of(F.to(torch::kFloat32)).to(torch::kFloat64), G), 1e-5) << m;
+    EXPECT_LE(relative_error(gram_of(F.t()), F.mm(F.t())), 1e-14) << m;  // strided
+  }
+  const auto tall = random_matrix(9, 4, 2);
+  EXPECT_LE(relative_error(gram_of(tall), tall.t().mm(tall)), 1e-14);
+}
+
+TEST(DenseKernels, RowDots) {
+  for (const int64_t m : sizes) {
+    const auto a = random_matrix(7, m, 3), b = random_matrix(7, m, 4);
+    EXPECT_LE(relative_error(row_dots(a, b), (a * b).sum(1, true)), 1e-13) << m;
+  }
+}
+
+TEST(DenseKernels, SymmetriseAddsTheTransposed) {
+  for (const int64_t m : sizes) {
+    const auto R = random_matrix(m, m, 5);
+    auto A = R.clone();
+    symmetrise_(A);
+    EXPECT_TRUE(torch::equal(A, R + R.t())) << m;
+  }
+}
+
+TEST(DenseKernels, AddAndDotIsOnePassOfBoth) {
+  for (const int64_t m : sizes) {
+    const auto A0 = random_matrix(m, m, 6), B = random_matrix(m, m, 7);
+    auto A = A0.clone();
+    const auto dot = add_and_dot_(A, torch::tensor(-0.75, torch::kFloat64), B);
+    EXPECT_LE(relative_error(A, A0 - 0.75 * B), 1e-15) << m;
+    EXPECT_NEAR(dot.item<double>(), (A * B).sum().item<double>(), 1e-12 * static_cast<double>(m * m)) << m;
+  }
+}
+
+TEST(Deflation, FindsTheLargeEigenvalues) {
+  const int64_t m = 80;
+  const auto Q = std::get<0>(torch::linalg_qr(random_matrix(m, m, 8)));
+  auto mu = torch::linspace(0.02, 0, m, torch::kFloat64);
+  for (int64_t i = 0; i < 4; ++i) mu[i] = 0.7 - 0.1 * static_cast<double>(i);
+  const auto g = Q.mm(torch::diag(mu)).mm(Q.t());
+  const Deflation d = deflate(2 * g, torch::tensor(0.5, torch::kFloat64));
+  const int64_t k = d.V.size(1);
+  EXPECT_LE(relative_error(d.V.t().mm(d.V), torch::eye(k, torch::kFloat64)), 1e-9);
+  EXPECT_LE(relative_error(d.theta.flip(0).narrow(0, 0, 4), mu.narrow(0, 0, 4)), 1e-4);
+  // What is left of g is small.
+  const auto rest = g - d.V.mm(torch::diag(d.theta)).mm(d.V.t());
+  EXPECT_LE(torch::linalg_eigvalsh(rest).abs().max().item<double>(), 0.03);
+}
+
+TEST(Deflation, LeavesSmallAndEmptyProblemsAlone) {
+  const auto scale = torch::ones({}, torch::kFloat64);
+  EXPECT_TRUE(deflate(random_matrix(7, 7, 9), scale).empty());
+  EXPECT_TRUE(deflate(torch::zeros({64, 64}, torch::kFloat64), scale).empty());
+}
+
+TEST(Deflation, TakesWhatRankThereIs) {
+  const auto a = random_matrix(64, 2, 10);
+  const auto d = deflate(a.mm(a.t()), torch::ones({}, torch::kFloat64));
+  EXPECT_EQ(d.V.size(1), 2);
+  EXPECT_LE(relative_error(d.V.mm(torch::diag(d.theta)).mm(d.V.t()), a.mm(a.t())), 1e-10);
+}
+
+}  // namespace
+}  // namespace eignn
