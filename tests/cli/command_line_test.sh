@@ -508,7 +508,7 @@ set('threads dtype device machine commit seed sizes'.split()) <= set(j) and len(
     and abs(s['epoch_ratio'] * s['ours']['epoch_ms'] - s['published']['epoch_ms']) < 1e-9 * s['published']['epoch_ms']
     and set('step_ms step_flops step_bytes epoch_ms parts'.split()) <= set(s['floor']) for s in j['sizes'])"
 run bench chains --size 8,2 --feature-dim 6 --blocks 1 --published-epochs 5 --no-python --no-memory
-check "bench chains: its table" grep -q '(8, 2) *direct' "$T/stdout"
+check "bench chains: its table" grep -q '^(8, 2) *[a-z]' "$T/stdout"
 
 # No escape codes ----------------------------------------------------------------------------------------------------
 escape=$(printf '\033')
