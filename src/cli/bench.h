@@ -21,7 +21,7 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags);
 /// Threads, precision, device, machine, commit, seed.
 Json bench_provenance(const TrainConfig& config);
 
-/// Who computes the same as whom: a data set on which both sides must agree.
+/// Where both sides must agree, and for how long.
 struct AgreementCheck {
   TrainConfig config;
   const Dataset& dataset;

@@ -18,8 +18,9 @@ namespace {
 // A GPU's work is done when it says so, not when a call returns.
 template <class Work>
 double seconds_of(const TrainConfig& config, Work work) {
+  const bool on_gpu = parse_device(config.device).is_cuda();
   const auto synchronise = [&] {
-    if (parse_device(config.device).is_cuda()) torch::cuda::synchronize();
+    if (on_gpu) torch::cuda::synchronize();
   };
   synchronise();
   const Stopwatch watch;
