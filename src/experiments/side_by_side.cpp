@@ -45,10 +45,12 @@ class Side {
     cost_.preprocess_s = median(seconds);
   }
 
+  // An iterative solver's first epochs are its dearest: F moves fast, and the last solution helps little.
   void warm_up() {
-    constexpr double long_enough = 1;
+    constexpr int enough = 10;
+    constexpr double seconds = 10;
     const Stopwatch watch;
-    for (int k = 0; k < 3 && (k == 0 || watch.seconds() < long_enough); ++k)
+    for (int k = 0; k < enough && (k == 0 || watch.seconds() < seconds); ++k)
       epoch_seconds_ = run_epoch().epoch;
   }
 
