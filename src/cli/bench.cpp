@@ -167,7 +167,7 @@ void print_comparisons(const Json& provenance, const std::vector<std::pair<std::
                      number(j["epoch_ratio"], "{:.1f}x"), short_number(j["floor"]["step_ms"]),
                      number(j["step_over_floor"], "{:.1f}x"), number(j["rates"]["product_gflops"], "{:.0f}"),
                      number(j["rates"]["stream_gb_s"], "{:.0f}")});
-    rest.push_back({name, number(ours["preprocess_s"], "{:.4f}"), number(theirs["preprocess_s"], "{:.2f}"),
+    rest.push_back({name, number(ours["preprocess_s"], "{:.4f}"), number(theirs["preprocess_s"], "{:.4f}"),
                     number(j["preprocess_ratio"], "{:.1f}x"),
                     number(ours["peak_memory_bytes"], "{:.0f}", 1e6),
                     number(theirs["peak_memory_bytes"], "{:.0f}", 1e6),
