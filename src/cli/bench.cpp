@@ -1,57 +1,204 @@
+#include "cli/bench.h"
+
 #include <fmt/format.h>
 
-#include "cli/child_process.h"
-#include "cli/common.h"
-#include "eignn/error.h"
-#include "experiments/measure_training.h"
-#include "report/table.h"
-#include "train/provenance.h"
+#include <iostream>
+#include <iterator>
 
-namespace eignn {
-const char* published_script();  // bench/published.py, compiled in
-}
+#include "eignn/error.h"
+#include "experiments/floor.h"
+#include "experiments/side_by_side.h"
+#include "report/table.h"
+#include "train/config.h"
+#include "train/provenance.h"
 
 namespace eignn::cli {
 
 namespace {
 
-struct Size {
-  int64_t length, per_class;
-};
-
-struct Flags {
-  std::vector<std::string> sizes;
-  TrainConfig config;
-  int64_t steps = 20, published_epochs = 100;
-  std::string side;
-  bool json = false, no_python = false;
-};
-
-Size parse_size(const std::string& text) {
-  Size size{};
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%ld,%ld%c", &size.length, &size.per_class, &rest) != 2 || size.length < 1 ||
-      size.per_class < 1)
-    throw UsageError(fmt::format(
-        "'{}' is no size (--size); give chain length and chains per class, such as 100,20", text));
-  return size;
+TrainConfig published_side(TrainConfig config) {
+  config.solver = "published";
+  return config;
 }
 
-Json to_json(const TrainingMeasurement& m) {
-  return {{"solver", m.solver},
-          {"epoch_ms", m.epoch_ms},
-          {"preprocess_s", m.preprocess_s},
-          {"peak_memory_bytes", m.peak_memory_bytes},
-          {"test_accuracy", m.test_accuracy},
-          {"accuracy_epochs", m.accuracy_epochs}};
+Json to_json(const TrainingCost& cost, const char* score) {
+  return {{"solver", cost.solver},
+          {"epoch_ms", cost.epoch_ms},
+          {"step_ms", cost.step_ms},
+          {"preprocess_s", cost.preprocess_s},
+          {"peak_memory_bytes", nullptr},
+          {score, cost.test_score},
+          {"accuracy_epochs", cost.score_epochs}};
 }
 
-// One side in this process: what the child does.
-void measure_side(const Flags& flags) {
-  TrainConfig config = flags.config;
-  config.solver = flags.side == "ours" ? "auto" : "published";
-  print_json(
-      to_json(measure_training(config, flags.steps, flags.side == "ours" ? 0 : flags.published_epochs)));
+Json to_json(const LossComparison& losses, const AgreementCheck& check) {
+  return {{"dtype", "float64"},
+          {"epochs", check.epochs},
+          {"ours", losses.ours},
+          {"published", losses.published},
+          {"differences", losses.differences()},
+          {"largest_difference", losses.largest_difference()}};
+}
+
+// At least this size: a floor takes the machine at its best.
+constexpr int64_t smallest_product = 1024;
+constexpr double smallest_stream = 1e6, largest_stream = 768e6;  // bytes
+
+void add_floor(Json& json, const TrainConfig& config, const Dataset& dataset) {
+  const EpochShape shape = epoch_shape(config, dataset, json["ours"]["solver"].get<std::string>());
+  const auto step = step_work(shape);
+  auto epoch = step;
+  for (const Work& part : evaluation_work(shape)) epoch.push_back(part);
+  const Work step_sum = total(step), epoch_sum = total(epoch);
+  const MachineRates rates = measure_rates(parse_dtype(config.dtype), parse_device(config.device),
+                                           std::max(smallest_product, shape.features),
+                                           std::clamp(step_sum.bytes, smallest_stream, largest_stream));
+  Json parts = Json::array();
+  for (const Work& part : epoch)
+    parts.push_back({{"what", part.what},
+                     {"flops", part.flops},
+                     {"bytes", part.bytes},
+                     {"ms", 1e3 * floor_seconds({part}, rates)}});
+  const double step_ms = 1e3 * floor_seconds(step, rates), epoch_ms = 1e3 * floor_seconds(epoch, rates);
+  json["rates"] = {{"product_gflops", rates.flops_per_s / 1e9}, {"stream_gb_s", rates.bytes_per_s / 1e9}};
+  json["floor"] = {{"step_ms", step_ms},   {"step_flops", step_sum.flops},   {"step_bytes", step_sum.bytes},
+                   {"epoch_ms", epoch_ms}, {"epoch_flops", epoch_sum.flops}, {"epoch_bytes", epoch_sum.bytes},
+                   {"parts", parts}};
+  json["step_over_floor"] = json["ours"]["step_ms"].get<double>() / step_ms;
+  json["epoch_over_floor"] = json["ours"]["epoch_ms"].get<double>() / epoch_ms;
+}
+
+// Each in a process of its own, since a peak cannot be taken back.
+Json peak_memory(const TrainConfig& config) {
+  return parse_child(run_child({own_path(), "bench", "peak-memory"}, to_toml(config)),
+                     fmt::format("the memory of --solver {}", config.solver))["peak_memory_bytes"];
+}
+
+void add_peak_memory(CLI::App& bench) {
+  auto* command =
+      add_command(bench, "peak-memory", "Peak memory of two epochs of the config.toml on standard input",
+                  "  eignn bench peak-memory < runs/one/config.toml");
+  command->group("");  // for ourselves
+  set_work(command, [] {
+    TrainConfig config;
+    apply_toml(config, {std::istreambuf_iterator<char>(std::cin), {}}, {}, "standard input");
+    validate(config);
+    print_json({{"peak_memory_bytes", peak_memory_of_training(config)}});
+  });
+}
+
+std::string number(const Json& value, const char* format, double unit = 1) {
+  return value.is_null() ? "-" : fmt::format(fmt::runtime(format), value.get<double>() / unit);
+}
+
+// Three digits that count, and no more.
+std::string short_number(const Json& value) {
+  const double v = value.get<double>();
+  return fmt::format(v < 1 ? "{:.3f}" : v < 10 ? "{:.2f}" : v < 100 ? "{:.1f}" : "{:.0f}", v);
+}
+
+}  // namespace
+
+void add_bench_flags(CLI::App& command, BenchFlags& flags) {
+  TrainConfig& c = flags.config;
+  command.add_option("--solver", c.solver, "Our side's solver, such as auto, krylov or spectral")
+      ->capture_default_str();
+  command.add_option("--dtype", c.dtype, "float32 or float64")->capture_default_str();
+  command.add_option("--device", c.device, "cpu or cuda")->capture_default_str();
+  command.add_option("--threads", c.threads, "Threads of both sides; 0: all cores")->capture_default_str();
+  command.add_option("--seed", c.seed, "Split, start and dropout")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--blocks", flags.blocks,
+                  "Blocks of epochs to time; 0: as many as fill ten seconds of published, from 3 to 20")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--check-epochs", flags.check_epochs, "Epochs in float64 whose losses must agree to 1e-6")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--no-memory", flags.no_memory, "Start no process for the peak memory of each side");
+  command.add_flag("--json", flags.json, "Print one JSON object");
+}
+
+Json bench_provenance(const TrainConfig& c) {
+  return {{"threads", use_threads(c.threads)},
+          {"dtype", c.dtype},
+          {"device", c.device},
+          {"machine", (c.device == "cuda" ? gpu_name() + ", " : "") + machine_name()},
+          {"commit", built_commit()},
+          {"seed", c.seed}};
+}
+
+Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, const Dataset& dataset,
+                            const AgreementCheck& check, const char* score, int64_t score_epochs) {
+  const TrainConfig theirs = published_side(config);
+  const SideBySide sides = measure_side_by_side(config, theirs, dataset, {flags.blocks, score_epochs});
+  TrainConfig timed = check.config;
+  timed.solver = sides.ours.solver;  // on a smaller graph the planner might choose another
+  const LossComparison losses = compare_losses(timed, published_side(timed), check.dataset, check.epochs);
+  Json json = {{"ours", to_json(sides.ours, score)}, {"published", to_json(sides.published, score)}};
+  const auto ratio = [&](const char* key) {
+    return json["published"][key].get<double>() / json["ours"][key].get<double>();
+  };
+  json["epoch_ratio"] = ratio("epoch_ms");
+  json["step_ratio"] = ratio("step_ms");
+  json["preprocess_ratio"] = ratio("preprocess_s");
+  json["blocks"] = sides.blocks;
+  add_floor(json, config, dataset);
+  json["losses"] = to_json(losses, check);
+  json["losses_agree"] = losses.agree();
+  if (!flags.no_memory) {
+    json["ours"]["peak_memory_bytes"] = peak_memory(config);
+    json["published"]["peak_memory_bytes"] = peak_memory(theirs);
+  }
+  return json;
+}
+
+void print_comparisons(const Json& provenance, const std::vector<std::pair<std::string, Json>>& rows,
+                       bool accuracies) {
+  std::vector<std::vector<std::string>> times, rest;
+  for (const auto& [name, j] : rows) {
+    const Json &ours = j["ours"], &theirs = j["published"];
+    times.push_back({name, ours["solver"].get<std::string>(), short_number(ours["step_ms"]),
+                     short_number(theirs["step_ms"]), number(j["step_ratio"], "{:.1f}x"),
+                     short_number(ours["epoch_ms"]), short_number(theirs["epoch_ms"]),
+                     number(j["epoch_ratio"], "{:.1f}x"), short_number(j["floor"]["step_ms"]),
+                     number(j["step_over_floor"], "{:.1f}x"), number(j["rates"]["product_gflops"], "{:.0f}"),
+                     number(j["rates"]["stream_gb_s"], "{:.0f}")});
+    rest.push_back({name, number(ours["preprocess_s"], "{:.4f}"), number(theirs["preprocess_s"], "{:.4f}"),
+                    number(j["preprocess_ratio"], "{:.1f}x"),
+                    number(ours["peak_memory_bytes"], "{:.0f}", 1e6),
+                    number(theirs["peak_memory_bytes"], "{:.0f}", 1e6),
+                    number(j["losses"]["largest_difference"], "{:.0e}")});
+    if (accuracies)
+      for (const Json* side : {&ours, &theirs})
+        rest.back().push_back(percent((*side)["test_accuracy"].get<double>()));
+  }
+  std::vector<std::string> rest_header = {"",   "preprocessing", "published",       "ratio",
+                                          "MB", "published",     "losses differ by"};
+  if (accuracies) rest_header.insert(rest_header.end(), {"accuracy", "published"});
+  fmt::print(
+      "Times in ms, medians of alternating blocks; an epoch is a training step and an evaluation. {} "
+      "threads, "
+      "{}, {}\n{}\n"
+      "Preprocessing in s, peak memory in MB, the largest relative difference of the losses in float64\n{}",
+      provenance["threads"].get<int64_t>(), provenance["dtype"].get<std::string>(),
+      provenance["machine"].get<std::string>(),
+      format_table({"", "solver", "step", "published", "ratio", "epoch", "published", "ratio", "floor",
+                    "step/floor", "GFLOP/s", "GB/s"},
+                   times),
+      format_table(rest_header, rest));
+}
+
+void require_agreement(const std::vector<std::pair<std::string, Json>>& rows) {
+  for (const auto& [name, j] : rows)
+    if (!j["losses_agree"].get<bool>())
+      throw InputError(fmt::format(
+          "the losses of ours and of published differ by {} where 1e-6 is allowed ({}); the times above "
+          "compare two different computations, see \"losses\" in --json",
+          number(j["losses"]["largest_difference"], "{:.1e}"), name));
 }
 
 Json parse_child(const ChildResult& result, const std::string& what) {
@@ -65,228 +212,18 @@ Json parse_child(const ChildResult& result, const std::string& what) {
   }
 }
 
-Json run_side(const std::string& side, const Size& size, const Flags& flags) {
-  const TrainConfig& c = flags.config;
-  return parse_child(run_child({own_path(),
-                                "bench",
-                                "chains",
-                                "--side",
-                                side,
-                                "--size",
-                                fmt::format("{},{}", size.length, size.per_class),
-                                "--dtype",
-                                c.dtype,
-                                "--threads",
-                                std::to_string(c.threads),
-                                "--steps",
-                                std::to_string(flags.steps),
-                                "--published-epochs",
-                                std::to_string(flags.published_epochs),
-                                "--num-classes",
-                                std::to_string(c.num_classes),
-                                "--feature-dim",
-                                std::to_string(c.feature_dim),
-                                "--seed",
-                                std::to_string(c.seed),
-                                "--json"}),
-                     fmt::format("the measurement of {}", side));
-}
-
-// The transcription in plain PyTorch, under the system's own python3; null when there is no PyTorch for it.
-Json run_transcription(const Size& size, const Flags& flags, int64_t threads) {
-  const TrainConfig& c = flags.config;
-  const std::string python = "/usr/bin/python3";
-  if (run_child(
-          {python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"})
-          .exit_code != 0) {
-    warning("no PyTorch for /usr/bin/python3: the transcription is not timed; ./dev bench installs it");
-    return nullptr;
-  }
-  return parse_child(run_child({python, "-", std::to_string(size.length), std::to_string(size.per_class),
-                                std::to_string(c.num_classes), std::to_string(c.feature_dim), c.dtype,
-                                std::to_string(threads), std::to_string(flags.steps)},
-                               published_script()),
-                     "bench/published.py");
-}
-
-std::vector<std::string> row(const Json& j) {
-  const auto& ours = j["ours"];
-  const auto& theirs = j["published"];
-  auto number = [](const Json& v, const char* format) {
-    return fmt::format(fmt::runtime(format), v.get<double>());
-  };
-  return {fmt::format("({}, {})", j["chain_length"].get<int64_t>(), j["chains_per_class"].get<int64_t>()),
-          ours["solver"].get<std::string>(),
-          number(ours["epoch_ms"], "{:.2f}"),
-          number(theirs["epoch_ms"], "{:.1f}"),
-          number(j["epoch_ratio"], "{:.0f}x"),
-          j["transcription"].is_null() ? "-" : number(j["transcription"]["epoch_ms"], "{:.1f}"),
-          number(ours["preprocess_s"], "{:.4f}"),
-          number(theirs["preprocess_s"], "{:.2f}"),
-          number(j["preprocess_ratio"], "{:.0f}x"),
-          number(Json(ours["peak_memory_bytes"].get<double>() / 1e6), "{:.0f}"),
-          number(Json(theirs["peak_memory_bytes"].get<double>() / 1e6), "{:.0f}"),
-          percent(ours["test_accuracy"].get<double>()),
-          percent(theirs["test_accuracy"].get<double>())};
-}
-
-void work(const CLI::App& command, Flags& flags) {
-  apply_recipe(flags.config, given_flags(command));
-  if (flags.sizes.empty()) flags.sizes = {"100,20", "200,20", "100,30", "200,30"};
-  std::vector<Size> sizes;
-  for (const auto& text : flags.sizes) sizes.push_back(parse_size(text));
-  flags.config.chain_length = sizes[0].length;
-  flags.config.chains_per_class = sizes[0].per_class;
-  validate(flags.config);
-  if (!flags.side.empty()) return measure_side(flags);
-
-  const int64_t threads = use_threads(flags.config.threads);
-  Json json = {{"threads", threads},        {"dtype", flags.config.dtype}, {"device", flags.config.device},
-               {"machine", machine_name()}, {"commit", built_commit()},    {"seed", flags.config.seed},
-               {"sizes", Json::array()}};
-  std::vector<std::vector<std::string>> rows;
-  for (const Size& size : sizes) {
-    note(fmt::format("chains of {} nodes, {} per class …", size.length, size.per_class));
-    const Json ours = run_side("ours", size, flags), published = run_side("published", size, flags);
-    const Json transcription = flags.no_python ? Json() : run_transcription(size, flags, threads);
-    const auto ratio = [&](const char* key) {
-      return published[key].get<double>() / ours[key].get<double>();
-    };
-    Json one = {{"chain_length", size.length},
-                {"chains_per_class", size.per_class},
-                {"n", flags.config.num_classes * size.per_class * size.length},
-                {"m", flags.config.feature_dim},
-                {"ours", ours},
-                {"published", published},
-                {"epoch_ratio", ratio("epoch_ms")},
-                {"preprocess_ratio", ratio("preprocess_s")},
-                {"transcription", transcription}};
-    if (!transcription.is_null())
-      one["published_over_transcription"] =
-          published["epoch_ms"].get<double>() / transcription["epoch_ms"].get<double>();
-    rows.push_back(row(one));
-    json["sizes"].push_back(one);
-  }
-  if (flags.json) return print_json(json);
-  fmt::print("training step in ms, preprocessing in s, peak memory in MB; {} threads, {}, {}\n{}", threads,
-             flags.config.dtype, machine_name(),
-             format_table({"(l, n_c)", "solver", "ours", "published", "ratio", "PyTorch", "prep.",
-                           "published", "ratio", "MB", "published", "accuracy", "published"},
-                          rows));
-  fmt::print("published's accuracy is after {} training steps, ours after a whole run under the recipe\n",
-             flags.published_epochs);
-}
-
-// ---- PPI
-
-struct PpiFlags {
-  TrainConfig config;
-  int64_t steps = 3;
-  std::string side;
-  bool json = false;
-};
-
-void bench_ppi(PpiFlags& flags) {
-  TrainConfig& c = flags.config;
-  c.dataset = "ppi";
-  c.head = "plain";  // f = B Z: the equilibrium alone, which is where the two sides differ
-  validate(c);
-  if (!flags.side.empty()) {
-    c.solver = flags.side == "ours" ? "spectral" : "published";
-    Json json = to_json(measure_training(c, flags.steps, 1));
-    json["test_micro_f1"] = json["test_accuracy"];
-    json.erase("test_accuracy");
-    if (flags.side == "ours") json["cached_restart_s"] = cached_restart_seconds(c);
-    return print_json(json);
-  }
-  Json json = {{"threads", use_threads(c.threads)}, {"dtype", c.dtype},         {"device", c.device},
-               {"machine", machine_name()},         {"commit", built_commit()}, {"seed", c.seed}};
-  for (const char* side : {"ours", "published"})
-    json[side] =
-        parse_child(run_child({own_path(), "bench", "ppi", "--side", side, "--dtype", c.dtype, "--device",
-                               c.device, "--threads", std::to_string(c.threads), "--seed",
-                               std::to_string(c.seed), "--steps", std::to_string(flags.steps), "--json"}),
-                    fmt::format("the measurement of {}", side));
-  const auto ratio = [&](const char* key) {
-    return json["published"][key].get<double>() / json["ours"][key].get<double>();
-  };
-  json["epoch_ratio"] = ratio("epoch_ms");
-  json["preprocess_ratio"] = ratio("preprocess_s");
-  if (flags.json) return print_json(json);
-  std::vector<std::vector<std::string>> rows;
-  for (const char* side : {"ours", "published"})
-    rows.push_back({side, fmt::format("{:.0f}", json[side]["epoch_ms"].get<double>()),
-                    fmt::format("{:.2f}", json[side]["preprocess_s"].get<double>()),
-                    json[side].contains("cached_restart_s")
-                        ? fmt::format("{:.2f}", json[side]["cached_restart_s"].get<double>())
-                        : "-",
-                    fmt::format("{:.0f}", json[side]["peak_memory_bytes"].get<double>() / 1e6)});
-  rows.push_back({"ratio", fmt::format("{:.1f}x", json["epoch_ratio"].get<double>()),
-                  fmt::format("{:.1f}x", json["preprocess_ratio"].get<double>()), "", ""});
-  fmt::print(
-      "PPI, f = B Z, an epoch over the 20 training graphs in ms, preprocessing of all 24 in s; {} threads, "
-      "{}, {}\n{}",
-      json["threads"].get<int64_t>(), c.dtype, machine_name(),
-      format_table({"", "epoch", "preprocessing", "cached re-start", "MB"}, rows));
-}
-
-void add_bench_ppi(CLI::App& bench) {
-  auto* command =
-      add_command(bench, "ppi", "An epoch of PPI and its preprocessing, beside the published algorithm",
-                  "  eignn bench ppi\n"
-                  "  eignn bench ppi --steps 10 --json\n"
-                  "Each side runs in a process of its own. Needs the data set: eignn fetch ppi.");
-  auto flags = std::make_shared<PpiFlags>();
-  command->add_option("--dtype", flags->config.dtype, "float32 or float64")->capture_default_str();
-  command->add_option("--device", flags->config.device, "cpu or cuda")->capture_default_str();
-  command->add_option("--threads", flags->config.threads, "Threads of each side; 0: all cores")
-      ->capture_default_str();
-  command->add_option("--seed", flags->config.seed, "Start and order of the graphs")->capture_default_str();
-  command->add_option("--steps", flags->steps, "Epochs to time")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--side", flags->side, "")->group("")->check(CLI::IsMember({"ours", "published"}));
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { bench_ppi(*flags); });
-}
-
-}  // namespace
-
 void add_bench(CLI::App& app) {
   auto* bench = add_command(app, "bench", "Measure ours beside the published algorithm, in one run",
                             "  eignn bench chains\n"
                             "  eignn bench chains --size 100,20 --dtype float64 --json\n"
-                            "  eignn bench ppi");
+                            "  eignn bench heterophilic --dataset cornell --dataset chameleon\n"
+                            "  eignn bench ppi\n"
+                            "docs/performance.md says how to read them.");
   bench->require_subcommand(1);
+  add_bench_chains(*bench);
+  add_bench_heterophilic(*bench);
   add_bench_ppi(*bench);
-  auto* command =
-      add_command(*bench, "chains", "Training step, preprocessing, memory and accuracy on the paper's chains",
-                  "  eignn bench chains\n"
-                  "  eignn bench chains --size 200,20 --threads 1 --json\n"
-                  "Each side runs in a process of its own, one after the other; the PyTorch transcription\n"
-                  "(bench/published.py) is timed with Debian's python3-torch when that is installed.");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("--size", flags->sizes, "Chain length and chains per class, L,N; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--num-classes", flags->config.num_classes, "Classes")->capture_default_str();
-  command->add_option("--feature-dim", flags->config.feature_dim, "Features")->capture_default_str();
-  command->add_option("--dtype", flags->config.dtype, "float32 or float64")->capture_default_str();
-  command->add_option("--device", flags->config.device, "cpu or cuda")->capture_default_str();
-  command->add_option("--threads", flags->config.threads, "Threads of each side; 0: all cores")
-      ->capture_default_str();
-  command->add_option("--seed", flags->config.seed, "Split, start and dropout")->capture_default_str();
-  command->add_option("--steps", flags->steps, "Training steps to time")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--published-epochs", flags->published_epochs,
-                   "Training steps of published before its accuracy is read")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--side", flags->side, "")->group("")->check(CLI::IsMember({"ours", "published"}));
-  command->add_flag("--no-python", flags->no_python, "Do not time the PyTorch transcription");
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [command, flags] { work(*command, *flags); });
+  add_peak_memory(*bench);
 }
 
 }  // namespace eignn::cli

@@ -153,7 +153,7 @@ help_of() { # help_of COMMAND...
 }
 help_of
 for command in train evaluate predict solve inspect bench; do help_of $command; done
-help_of bench chains
+for bench in chains heterophilic ppi; do help_of bench $bench; done
 run --version
 check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
 
@@ -486,6 +486,29 @@ refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
 refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel
 refused "reproduce: no such model" 2 "eignn" reproduce heterophilic --models eigen
 refused "reproduce: the data sets are not here" 1 "eignn fetch" reproduce heterophilic --out "$T/out" --runs "$T/out"
+
+# bench --------------------------------------------------------------------------------------------------------------
+refused "bench chains: no size" 2 "--size,100x20" bench chains --size 100x20
+refused "bench chains: no such solver" 2 "spctral,did you mean spectral" bench chains --solver spctral
+refused "bench chains: no epochs to check" 2 "--check-epochs" bench chains --check-epochs 0
+refused "bench heterophilic: no such set" 2 "cornel,did you mean cornell" bench heterophilic --dataset cornel
+refused "bench heterophilic: a set that is not among them" 2 "chains,squirrel" bench heterophilic --dataset chains
+refused "bench ppi: the data set is not here" 1 "eignn fetch ppi" bench ppi
+run bench heterophilic --dataset texas
+check "bench heterophilic: the data set is not here" sh -c 'test "$1" -eq 1 && grep -q "eignn fetch texas" "$2"' sh "$code" "$T/stderr"
+run bench chains --size 8,2 --feature-dim 6 --blocks 1 --published-epochs 5 --no-python --json
+done_well "bench chains: a small one"
+json "bench chains: the keys, and both sides agree" "$T/stdout" "
+set('threads dtype device machine commit seed sizes'.split()) <= set(j) and len(j['sizes']) == 1 and all(
+    set('chain_length chains_per_class n m ours published epoch_ratio step_ratio preprocess_ratio blocks rates floor step_over_floor '
+        'epoch_over_floor losses losses_agree transcription'.split()) <= set(s)
+    and all(set('solver epoch_ms step_ms preprocess_s peak_memory_bytes test_accuracy accuracy_epochs'.split()) <= set(s[side])
+            and s[side]['peak_memory_bytes'] > 0 for side in ('ours', 'published'))
+    and s['n'] == 32 and s['m'] == 6 and s['losses_agree'] is True and s['losses']['chain_length'] == 8
+    and abs(s['epoch_ratio'] * s['ours']['epoch_ms'] - s['published']['epoch_ms']) < 1e-9 * s['published']['epoch_ms']
+    and set('step_ms step_flops step_bytes epoch_ms parts'.split()) <= set(s['floor']) for s in j['sizes'])"
+run bench chains --size 8,2 --feature-dim 6 --blocks 1 --published-epochs 5 --no-python --no-memory
+check "bench chains: its table" grep -q '^(8, 2) *[a-z]' "$T/stdout"
 
 # No escape codes ----------------------------------------------------------------------------------------------------
 escape=$(printf '\033')
