@@ -113,6 +113,9 @@ class Solver {
   /// given.
   virtual std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) = 0;
 
+  /// Whether an evaluation and the next training step may share one solve, as nothing but F and X decides it.
+  virtual bool shares_solves() const { return true; }
+
   /// What the next solve starts from (empty for closed forms): saved and restored, a resumed run takes the
   /// same path.
   virtual std::vector<torch::Tensor> memory() const { return {}; }

@@ -108,8 +108,9 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
     if (r_norm <= bound()) return products;
     {
       const ProductsInTf32 sweep(options.tf32);
-      const double goal = options.tf32 ? std::max(bound(), tf32_reduction * r_norm) : bound();
-      const double may_stay = 0.2 * goal * goal;  // in all the rows that leave early
+      const double least = options.tf32 ? tf32_reduction * r_norm : 0;
+      const double first_goal = std::max(bound(), least);
+      const double may_stay = 0.2 * first_goal * first_goal;  // in all the rows that leave early
       double dropped = 0;
       auto p = M(r);
       auto rho = row_dots(r, p);  // ρ = ⟨r, M⁻¹ r⟩, a row each
@@ -126,10 +127,7 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
         r_rows.addcmul_(alpha, q, -1);
         const Standing standing = standing_of(row_dots(r_rows, r_rows), may_stay - dropped);
         r_norm = std::sqrt(dropped + standing.squares);
-        if (getenv("TRACE"))
-          fprintf(stderr, "   r %g goal %g rows %ld of %ld\n", r_norm / x_norm, goal / x_norm,
-                  standing.active, Z.size(0));
-        if (!(r_norm > goal)) break;
+        if (!(r_norm > std::max(bound(), least))) break;
         dropped += standing.dropped;
         const int64_t rows = standing.active;
         const auto z = M(first_rows(r, rows));

@@ -33,7 +33,7 @@ struct StepCost {
 StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimination, bool on_gpu) {
   const double n = static_cast<double>(S.nodes), slots = static_cast<double>(elimination.slots);
   const double decomposition = (on_gpu ? 150 : 40) * m * m * m, products = 2 * n * m * m;
-  return {decomposition + 5 * products, 24 * products,
+  return {decomposition + 5 * products, 8 * products,
           decomposition + products + 10 * m * (2 * elimination.updates + 8 * slots + 8 * n)};
 }
 

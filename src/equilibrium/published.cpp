@@ -74,6 +74,7 @@ class PublishedSolver : public Solver {
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "published"; }
+  bool shares_solves() const override { return false; }  // every forward pass decomposes g anew
 
   std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const Stopwatch watch;

@@ -252,8 +252,10 @@ class Eignn : public Model {
     const int64_t version =
         std::accumulate(F_.begin(), F_.end(), int64_t{0},
                         [](int64_t sum, const torch::Tensor& F) { return sum + F._version(); });
-    if (solved_version_ != version || options_.encoder > 0) forget();
+    const bool other_pass = !part.solver->shares_solves() && solved_in_training_ != is_training();
+    if (solved_version_ != version || options_.encoder > 0 || other_pass) forget();
     solved_version_ = version;
+    solved_in_training_ = is_training();
     if (!part.solved[k]) {
       const torch::NoGradGuard guard;
       const ProductsInTf32 in_full(false);
@@ -295,6 +297,7 @@ class Eignn : public Model {
   torch::nn::BatchNorm1d norm_{nullptr};
   std::shared_ptr<ResidualHead> residual_;
   int64_t solved_version_ = -1;
+  bool solved_in_training_ = false;
 };
 
 }  // namespace
