@@ -94,7 +94,7 @@ std::string number(const Json& value, const char* format, double unit = 1) {
 // Three digits that count, and no more.
 std::string short_number(const Json& value) {
   const double v = value.get<double>();
-  return fmt::format(v < 1 ? "{:.3f}" : v < 10 ? "{:.2f}" : v < 100 ? "{:.1f}" : "{:.0f}", v);
+  return fmt::format("{:.{}f}", v, v < 1 ? 3 : v < 10 ? 2 : v < 100 ? 1 : 0);
 }
 
 }  // namespace
