@@ -33,6 +33,15 @@ void work(const CLI::App& command, HeterophilicFlags& flags) {
     TrainConfig config = flags.config;
     config.dataset = name;
     apply_recipe(config, given_flags(command));
+    // published takes symmetric graphs alone: where the recipe is for a directed one, both sides get the
+    // paper's.
+    if (config.direction != "undirected") {
+      const TrainConfig paper;
+      config.direction = paper.direction;
+      config.normalise = paper.normalise;
+      config.self_loops = paper.self_loops;
+      config.gamma = paper.gamma;
+    }
     validate(config);
     configs.push_back(config);
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "equilibrium/blas_threads.h"
+
 namespace eignn {
 
 namespace {
@@ -37,8 +39,10 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
     return torch::cat(std::vector<torch::Tensor>(powers.begin() + first, powers.begin() + first + blocks), 1);
   };
   const auto Y = join(1), gY = join(2);
-  const auto C = orthonormaliser(exact(Y.t().mm(Y)));
-  const auto [theta, U] = torch::linalg_eigh(C.t().mm(exact(Y.t().mm(gY))).mm(C));
+  const auto YtY = exact(Y.t().mm(Y)), YtgY = exact(Y.t().mm(gY));
+  const SingleThreadedBlas guard;  // matrices of 48 columns: threads would cost more than they do
+  const auto C = orthonormaliser(YtY);
+  const auto [theta, U] = torch::linalg_eigh(C.t().mm(YtgY).mm(C));
   return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options())};
 }
 
