@@ -6,17 +6,14 @@
 // is one product with g per iteration (2 n m² flops, one read and one write of five n×m arrays). Stops when
 // the recomputed residual has ‖r‖ ≤ tol (‖X‖ + ‖Z‖). Starts from the last solution, which after one optimiser
 // step is nearly right.
-#include <fmt/format.h>
 #include <torch/torch.h>
 
-#include "eignn/error.h"
+#include "equilibrium/conjugate_gradients.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/feature_cache.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/spectrum.h"
 #include "equilibrium/stopwatch.h"
-#include "equilibrium/tf32.h"
-#include "equilibrium/tolerance.h"
 
 namespace eignn {
 
@@ -29,58 +26,6 @@ struct ShiftedSystems {
     return torch::addcmul(P, gamma_lambda, P.mm(g), -1);
   }
 };
-
-torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b) {
-  // One pass over memory on a GPU; on a CPU a batch of dot products would be a batch of calls.
-  if (a.is_cuda()) return a.unsqueeze(1).bmm(b.unsqueeze(2)).squeeze(2);
-  return (a * b).sum(1, /*keepdim=*/true);
-}
-
-// Solves A Z = X for every row, starting from Z. Returns the number of products with g.
-int64_t conjugate_gradients(const ShiftedSystems& A, const torch::Tensor& X, const SolverOptions& options,
-                            torch::Tensor& Z) {
-  const double tolerance = backward_tolerance(options), x_norm = X.norm().item<double>();
-  int64_t products = 0;
-  // Each round starts from a recomputed residual: the recurrence's own drifts when the condition number is
-  // large.
-  constexpr int64_t most_products_in_a_sweep = 1000;
-  const double smallest = X.scalar_type() == torch::kFloat32 ? 1e-36 : 1e-290;  // below it quotients overflow
-  constexpr int most_rounds = 20;  // by then the recurrence and the recomputed residual will never agree
-  for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
-    auto r = X - A(Z);  // r = x - A z
-    ++products;
-    auto rho = row_dots(r, r);  // ρ = ⟨r, r⟩, a row each
-    double r_norm = rho.sum().sqrt().item<double>();
-    if (!std::isfinite(r_norm))
-      throw InputError("a value is not finite (krylov); check the features and weights for overflow");
-    const double bound = tolerance * (x_norm + Z.norm().item<double>());
-    if (r_norm <= bound) return products;
-    const ProductsInTf32 sweep(options.tf32);
-    const double goal = options.tf32 ? std::max(bound, tf32_reduction * r_norm) : bound;
-    auto p = r.clone();
-    Z = Z.clone();  // what the caller gave is not ours to change
-    const auto none = torch::zeros_like(rho);
-    for (int64_t sweep_products = 0; r_norm > goal && sweep_products < most_products_in_a_sweep;
-         ++sweep_products) {
-      const auto q = A(p);  // q = A p
-      ++products;
-      // A row that rounding has robbed of its curvature rests until the next sweep.
-      const auto curvature = row_dots(p, q);
-      const auto alive = (rho > smallest).logical_and(curvature > smallest);
-      const auto alpha = torch::where(alive, rho / curvature, none);  // α = ρ / ⟨p, q⟩
-      Z.addcmul_(alpha, p);
-      r.addcmul_(alpha, q, -1);
-      const auto next = row_dots(r, r);
-      const auto beta = torch::where(alive, next / rho, none);  // β = ρ' / ρ
-      p.mul_(beta).add_(r);
-      rho = next;
-      r_norm = rho.sum().sqrt().item<double>();
-    }
-  }
-  throw InputError(
-      fmt::format("krylov did not converge in {} products (γ {}, tolerance {:.1e}); use --solver spectral",
-                  products, options.gamma, tolerance));
-}
 
 // The last solutions, forward and adjoint, that the next solve starts from.
 struct WarmStart {
@@ -100,7 +45,7 @@ class KrylovEquilibrium : public Equilibrium {
         A_{contraction_.g(), options.gamma * spectrum_->lambda.unsqueeze(1)},
         warm_(std::move(warm)) {
     Z_hat_ = WarmStart::from(warm_->Z_hat, X_hat);
-    iterations = conjugate_gradients(A_, X_hat, options_, Z_hat_);
+    iterations = solve(X_hat, Z_hat_);
     warm_->Z_hat = Z_hat_;
   }
 
@@ -112,7 +57,7 @@ class KrylovEquilibrium : public Equilibrium {
     const auto Y_hat = spectrum_->rows_to_spectral(Y.plain(), index);
     Gradients out;
     auto W_hat = WarmStart::from(warm_->W_hat, Y_hat);
-    out.iterations = conjugate_gradients(A_, Y_hat, options_, W_hat);
+    out.iterations = solve(Y_hat, W_hat);
     warm_->W_hat = W_hat;
     out.F = contraction_.pullback(W_hat.t().mm(spectrum_->lambda.unsqueeze(1) * Z_hat_));
     if (want_X) out.X.values = spectrum_->to_nodes(W_hat);
@@ -120,6 +65,10 @@ class KrylovEquilibrium : public Equilibrium {
   }
 
  private:
+  int64_t solve(const torch::Tensor& X_hat, torch::Tensor& Z_hat) const {
+    return conjugate_gradients(A_, X_hat, Systems::rows, options_, "krylov", "use --solver spectral", Z_hat);
+  }
+
   std::shared_ptr<const Spectrum> spectrum_;
   SolverOptions options_;
   Contraction contraction_;

@@ -20,8 +20,8 @@ torch::Tensor ScaledRows::plain() const {
 }
 
 const std::vector<std::string>& solver_names() {
-  static const std::vector<std::string> names = {"auto",   "spectral", "direct",
-                                                 "krylov", "picard",   "published"};
+  static const std::vector<std::string> names = {"auto",   "spectral", "direct",   "krylov",
+                                                 "sparse", "picard",   "published"};
   return names;
 }
 
@@ -38,6 +38,7 @@ std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<con
   if (name == "spectral") return make_spectral(std::move(S), options);
   if (name == "direct") return make_direct(std::move(S), options, features);
   if (name == "krylov") return make_krylov(std::move(S), options);
+  if (name == "sparse") return make_sparse(std::move(S), options);
   if (name == "picard") return make_picard(std::move(S), options);
   if (name == "published") return make_published(std::move(S), options);
   throw UsageError(unknown_name("solver", "--solver", name, solver_names()));

@@ -77,7 +77,7 @@ std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) 
   if (A.size(0) > largest_n)
     throw InputError(
         fmt::format("a component of {} nodes is over the limit of {} (eigendecomposition of S); use --solver "
-                    "direct or picard",
+                    "direct or sparse",
                     A.size(0), largest_n));
   // A symmetric matrix reads the same by rows and by columns; the eigenvectors come by columns.
   auto rows = in_large_pages(A.sizes(), A.options()).copy_(A.detach());
