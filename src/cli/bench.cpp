@@ -259,6 +259,7 @@ void add_bench(CLI::App& app) {
                             "  eignn bench ppi");
   bench->require_subcommand(1);
   add_bench_ppi(*bench);
+  add_bench_scaling(*bench);
   auto* command =
       add_command(*bench, "chains", "Training step, preprocessing, memory and accuracy on the paper's chains",
                   "  eignn bench chains\n"

@@ -20,6 +20,7 @@ void add_predict(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_bench_scaling(CLI::App& bench);
 void add_convert(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_fetch(CLI::App& app);

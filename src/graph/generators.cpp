@@ -57,8 +57,8 @@ void check_rmat(int64_t nodes, int64_t edges, const RmatOptions& o) {
     throw UsageError(
         fmt::format("{} nodes have no {} distinct pairs (R-MAT); give fewer edges", nodes, edges));
   if (!(o.a >= 0 && o.b >= 0 && o.c >= 0 && o.a + o.b + o.c <= 1))
-    throw UsageError(fmt::format("{}, {}, {} are no probabilities of quarters (R-MAT); their sum is at most 1",
-                                 o.a, o.b, o.c));
+    throw UsageError(fmt::format(
+        "{}, {}, {} are no probabilities of quarters (R-MAT); their sum is at most 1", o.a, o.b, o.c));
 }
 
 }  // namespace

@@ -154,6 +154,7 @@ help_of() { # help_of COMMAND...
 help_of
 for command in train evaluate predict solve inspect bench; do help_of $command; done
 help_of bench chains
+help_of bench scaling
 run --version
 check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
 
@@ -486,6 +487,15 @@ refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
 refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel
 refused "reproduce: no such model" 2 "eignn" reproduce heterophilic --models eigen
 refused "reproduce: the data sets are not here" 1 "eignn fetch" reproduce heterophilic --out "$T/out" --runs "$T/out"
+
+# How an epoch grows -------------------------------------------------------------------------------------------------
+run bench scaling --axis components --up-to 1000 --solvers sparse --json
+done_well "bench scaling: up to 1000 nodes"
+json "bench scaling: points, an exponent, and residuals within their bounds" "$T/stdout" \
+  "len(j['points']) == 3 and len(j['fits']) == 1 and all(p['peak_memory_bytes'] > p['start_memory_bytes'] > 0 and p['epoch_s'] > 0 and p['residual'] <= 1.5 * p['residual_bound'] for p in j['points'])"
+refused "bench scaling: no such axis" 2 "--axis,did you mean nodes" bench scaling --axis node
+refused "bench scaling: no such solver" 2 "--solvers,did you mean sparse" bench scaling --solvers spars
+refused "bench scaling: too small" 2 "--up-to" bench scaling --up-to 10
 
 # No escape codes ----------------------------------------------------------------------------------------------------
 escape=$(printf '\033')
