@@ -20,6 +20,7 @@
 #include "eignn/error.h"
 #include "equilibrium/conjugate_gradients.h"
 #include "equilibrium/contraction.h"
+#include "equilibrium/large_pages.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_kernel.h"
 #include "equilibrium/sparse_product.h"
@@ -59,7 +60,7 @@ struct Workspace {
 // (n, columns) in memory that is there already, where it is.
 torch::Tensor buffer(torch::Tensor& kept, int64_t n, int64_t columns, const torch::TensorOptions& options) {
   if (!kept.defined() || kept.size(0) != n || kept.size(1) != columns)
-    kept = torch::empty({n, columns}, options);
+    kept = in_large_pages({n, columns}, options);
   return kept;
 }
 
@@ -134,7 +135,7 @@ class SparseEquilibrium : public Equilibrium {
   torch::Tensor solve(double x_norm, bool adjoint, int64_t& count, const Rotate& rotate) const {
     const int scale = out_of_scale(x_norm);
     const auto Q = torch::ldexp(Q_, torch::scalar_tensor(-scale, Q_.options()));
-    auto Z = torch::empty({n_, a_.size(0)}, a_.options());
+    auto Z = in_large_pages({n_, a_.size(0)}, a_.options());
     count = 0;
     for_each_block([&](int64_t first, int64_t columns) {
       auto X = buffer(work_->X, n_, columns, a_.options());

@@ -4,13 +4,13 @@
 #include "equilibrium/symmetric_eigen.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "eignn/error.h"
+#include "equilibrium/large_pages.h"
 
 // Fortran passes everything by address, and the lengths of texts at the end.
 extern "C" {
@@ -26,17 +26,6 @@ namespace {
 
 // 1 + 6n + 2n² numbers of work space are counted in 32 bits.
 constexpr int64_t largest_n = 32'766;
-
-// Memory not yet touched, in pages of 2 MiB where the system gives them to those who ask: LAPACK strides over
-// whole matrices, and 4 KiB pages cost it some 5 % in address translation.
-torch::Tensor in_large_pages(torch::IntArrayRef sizes, const torch::TensorOptions& options) {
-  constexpr uintptr_t page = uintptr_t{2} << 20;
-  auto memory = torch::empty(sizes, options);
-  const auto begin = reinterpret_cast<uintptr_t>(memory.data_ptr()), end = begin + memory.nbytes();
-  const uintptr_t first = (begin + page - 1) / page * page;
-  if (first < end) madvise(reinterpret_cast<void*>(first), (end - first) / page * page, MADV_HUGEPAGE);
-  return memory;
-}
 
 // Row i of A becomes the i-th eigenvector. Returns false when LAPACK failed, or let a NaN pass.
 template <class T, class Driver>
