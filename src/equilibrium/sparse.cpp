@@ -86,13 +86,13 @@ class SparseEquilibrium : public Equilibrium {
         symmetric_(symmetric),
         work_(std::move(work)),
         options_(options),
-        g_(F, options.gamma, options.epsilon),
+        g_(F.to(torch::kFloat64), options.gamma, options.epsilon),
         n_(X.size(0)),
         line_(cache_line / static_cast<int64_t>(X.element_size())) {
     // Whole cache lines of columns: those that fill up have μ = 0 and come first.
     const int64_t m = g_.a.size(0), fill = (line_ - m % line_) % line_;
-    Q_ = torch::cat({torch::zeros({m, fill}, g_.Q.options()), g_.Q}, 1);
-    a_ = torch::cat({torch::zeros({fill}, g_.a.options()), g_.a});
+    Q_ = torch::cat({torch::zeros({m, fill}, g_.Q.options()), g_.Q}, 1).to(X.scalar_type());
+    a_ = torch::cat({torch::zeros({fill}, g_.a.options()), g_.a}).to(X.scalar_type());
     Z_ = solve(norm_of(X), /*adjoint=*/false, iterations,
                [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X, Q); });
   }
@@ -115,7 +115,7 @@ class SparseEquilibrium : public Equilibrium {
     for_each_block([&](int64_t first, int64_t columns) {
       R.push_back(W.t().mm(S_->gather(Z_.narrow(1, first, columns))));
     });
-    out.F = g_.pullback(Q_.mm(torch::cat(R, 1)).mm(Q_.t()));
+    out.F = g_.pullback(Q_.mm(torch::cat(R, 1)).mm(Q_.t()).to(torch::kFloat64)).to(Q_.scalar_type());
     if (want_X) out.X.values = W.mm(Q_.t());
     return out;
   }
@@ -212,10 +212,10 @@ class SparseEquilibrium : public Equilibrium {
   bool symmetric_;
   std::shared_ptr<Workspace> work_;
   SolverOptions options_;
-  DecomposedContraction g_;
-  int64_t n_, line_;     // line_: columns in a cache line
-  torch::Tensor Q_, a_;  // (m, m'), (m')
-  torch::Tensor Z_;      // Z̃ (n, m')
+  DecomposedContraction g_;  // in float64: a basis that is orthogonal to float32 alone would spend the bound
+  int64_t n_, line_;         // line_: columns in a cache line
+  torch::Tensor Q_, a_;      // (m, m'), (m')
+  torch::Tensor Z_;          // Z̃ (n, m')
 };
 
 class SparseSolver : public Solver {
