@@ -46,6 +46,17 @@ int64_t longest_hops(const Graph& graph);
 /// `chains` directed paths of `length` nodes; node k of chain c is c·length + k, arcs run away from node 0.
 Graph chain_graph(int64_t chains, int64_t length);
 
+/// The probabilities of the four quarters of the adjacency matrix at every level; the fourth is what is left.
+struct RmatOptions {
+  double a = 0.57, b = 0.19, c = 0.19;  // Graph500's
+};
+
+/// A recursive random graph (Chakrabarti, Zhan and Faloutsos, 2004): `edges` distinct pairs of different
+/// nodes, one arc each, degrees skewed like those of the web. The nodes are renumbered at random, so that an
+/// id says nothing of a degree. Fixed by the seed. UsageError when there are not so many pairs, or the
+/// options are no probabilities; InputError where so many pairs will not come up.
+Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options = {});
+
 /// Zachary's karate club (1977): 34 members, 78 friendships (both arcs of each).
 Graph karate_club();
 

@@ -143,8 +143,9 @@ struct Plan {
 Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options,
                  bool needs_all = false);
 
-/// By name: auto, spectral, direct, krylov, deflated, picard, published. Throws UsageError for an unknown name (with
-/// the nearest one) and for a graph that the solver cannot take (a symmetric method, a directed graph).
+/// By name: auto, spectral, direct, krylov, deflated, sparse, picard, published. Throws UsageError for an
+/// unknown name (with the nearest one) and for a graph that the solver cannot take (a symmetric method, a
+/// directed graph).
 std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<const Propagation> S,
                                     const SolverOptions& options, int64_t features, bool needs_all = false);
 

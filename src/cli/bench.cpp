@@ -223,6 +223,7 @@ void add_bench(CLI::App& app) {
   add_bench_chains(*bench);
   add_bench_heterophilic(*bench);
   add_bench_ppi(*bench);
+  add_bench_scaling(*bench);
   add_peak_memory(*bench);
 }
 

@@ -9,6 +9,7 @@ namespace eignn::cli {
 void add_bench_chains(CLI::App& bench);
 void add_bench_heterophilic(CLI::App& bench);
 void add_bench_ppi(CLI::App& bench);
+void add_bench_scaling(CLI::App& bench);
 
 struct BenchFlags {
   TrainConfig config;  // of our side; the other differs in the solver alone

@@ -240,7 +240,9 @@ void add_solve(CLI::App& app) {
   command->add_option("--self-loops", f->self_loops, "on: A+I; off: A")->capture_default_str();
   command->add_option("--gamma", f->gamma, "In (0, 1]")->capture_default_str();
   command->add_option("--epsilon", f->epsilon, "The epsilon of g(F)")->capture_default_str();
-  command->add_option("--solver", f->solver, "auto, spectral, direct, krylov, deflated, picard or published")
+  command
+      ->add_option("--solver", f->solver,
+                   "auto, spectral, direct, krylov, deflated, sparse, picard or published")
       ->capture_default_str();
   command->add_option("--dtype", f->dtype, "float32 or float64; float64 unless all inputs are float32");
   command->add_option("--device", f->device, "cpu or cuda")->capture_default_str();

@@ -55,10 +55,38 @@ Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budge
       throw InputError(
           fmt::format("the direct solver would need more than {:.3g} GB (the graph's factors fill in: at "
                       "node {} of {}); use --solver "
-                      "spectral, krylov or picard",
+                      "spectral, krylov or sparse",
                       1e-9 * budget.limit, k, S.nodes));
   }
   return s;
+}
+
+// The edges that are left when trees are cut off and paths are drawn together: what an ordering has to think
+// about. (Eliminating a node with one neighbour, or two, makes no edge more.)
+int64_t tangled_edges(const Propagation& S) {
+  const Graph pattern = S.symmetric ? S.pattern() : S.pattern().symmetrised();
+  std::vector<int64_t> degree(S.nodes, 0), leaves;
+  for (int64_t v = 0; v < S.nodes; ++v) {
+    for (int64_t a = pattern.row_begin[v]; a < pattern.row_begin[v + 1]; ++a)
+      degree[v] += pattern.target[a] != v;
+    if (degree[v] == 1) leaves.push_back(v);
+  }
+  while (!leaves.empty()) {
+    const int64_t v = leaves.back();
+    leaves.pop_back();
+    if (degree[v] != 1) continue;
+    degree[v] = 0;
+    for (int64_t a = pattern.row_begin[v]; a < pattern.row_begin[v + 1]; ++a) {
+      const int64_t w = pattern.target[a];
+      if (w != v && degree[w] > 0 && --degree[w] == 1) leaves.push_back(w);
+    }
+  }
+  int64_t ends = 0, on_paths = 0;
+  for (const int64_t d : degree) {
+    ends += d;
+    on_paths += d == 2;
+  }
+  return ends / 2 - on_paths;
 }
 
 int64_t slot_of(const Elimination& e, int64_t column, int64_t row) {
@@ -133,7 +161,13 @@ void place_incoming(const Propagation& S, Elimination& e) {
 
 }  // namespace
 
+EliminationCost EliminationCost::unaffordable(int64_t nodes) {
+  return {nodes * nodes / 2, std::numeric_limits<double>::infinity()};
+}
+
 EliminationCost estimate_elimination(const Propagation& S) {
+  constexpr int64_t most_ordered = 250'000;  // edges
+  if (tangled_edges(S) > most_ordered) return EliminationCost::unaffordable(S.nodes);
   EliminationCost cost;
   // Past a billion updates no plan would take the direct solver; the estimate then only has to be large.
   constexpr double most_updates = 1e9;
@@ -144,8 +178,7 @@ EliminationCost estimate_elimination(const Propagation& S) {
       cost.updates += width * (width - 1) / 2;
     }
   } catch (const InputError&) {
-    cost.slots = S.nodes * S.nodes / 2;
-    cost.updates = std::numeric_limits<double>::infinity();
+    return EliminationCost::unaffordable(S.nodes);
   }
   return cost;
 }

@@ -44,8 +44,12 @@ struct Elimination {
 struct EliminationCost {
   int64_t slots = 0;   // entries of L below the diagonal
   double updates = 0;  // pairs updated in the numeric phase
+
+  static EliminationCost unaffordable(int64_t nodes);  // more than anyone would wait for
 };
 
+/// By a trial ordering, which takes seconds at most: where a large part of the graph is neither tree nor path
+/// it is not tried, and the cost said to be unaffordable.
 EliminationCost estimate_elimination(const Propagation& S);
 
 /// Throws InputError when the factors of that many shifts would pass `memory_limit` bytes.

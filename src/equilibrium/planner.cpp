@@ -1,6 +1,7 @@
 // Which solver `auto` takes: the cheapest that keeps what the graph's longest path carries.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,30 +23,65 @@ double reach_of_spectral(double gamma, double features, double u) {
                : std::numeric_limits<double>::infinity();  // γ = 1, m = 1: nothing falls
 }
 
-// Floating operations of one training step in units of a plain matrix product, so that they compare as times.
-// The weights are measured: a symmetric eigendecomposition of size m runs like 40 m³ operations of a product
-// (on a GPU, whose products are the faster, like 150 m³), and an elimination's scattered updates like 10 of
-// its operations each.
-struct StepCost {
-  double spectral, krylov, direct;
+// What the eigenbases of S hold and take to make, by the sizes of the components; that equal ones are
+// decomposed once is left out. Measured: k³ · 5e-11 s in float32, three times that in float64.
+struct Eigenbases {
+  int64_t largest = 0;
+  double bytes = 0, seconds = 0;
+  bool affordable() const { return bytes < 8e9 && seconds < 120; }
 };
 
-StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimination, bool on_gpu) {
+Eigenbases eigenbases_of(const Propagation& S, torch::Dtype dtype) {
+  const bool single = dtype == torch::kFloat32;
+  const Components components = weak_components(S.pattern());
+  std::vector<int64_t> size(components.count, 0);
+  for (const int64_t label : components.label) ++size[label];
+  Eigenbases out;
+  for (const int64_t nodes : size) {
+    const double k = static_cast<double>(nodes);
+    out.largest = std::max(out.largest, nodes);
+    out.bytes += (single ? 4 : 8) * k * k;
+    out.seconds += (single ? 5e-11 : 1.5e-10) * k * k * k;
+  }
+  const double largest = static_cast<double>(out.largest);
+  out.bytes += 3 * (single ? 4 : 8) * largest * largest;  // while it is made
+  return out;
+}
+
+// Floating operations of one training step in units of a plain matrix product, so that they compare as times.
+// The weights are measured: a symmetric eigendecomposition of size m runs like 40 m³ operations of a product
+// (on a GPU, whose products are the faster, like 150 m³), an elimination's scattered updates like 10 of
+// its operations each, and so do the gathered rows of a sparse product.
+struct StepCost {
+  double spectral, krylov, direct, sparse, deflated;
+};
+
+StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimination,
+                   const SolverOptions& options) {
   const double n = static_cast<double>(S.nodes), slots = static_cast<double>(elimination.slots);
-  const double decomposition = (on_gpu ? 150 : 40) * m * m * m, products = 2 * n * m * m;
+  const double decomposition = (options.device.is_cpu() ? 40 : 150) * m * m * m, products = 2 * n * m * m;
+  const double hop = 10 * 2 * static_cast<double>(S.entries()) * m;
+  // Iterations of the two solves, for γμ = γ/2; half of sparse's columns are done after half of them.
+  const double recurrence = 2 * std::log(backward_tolerance(options)) / std::log(options.gamma / 2);
+  const double sparse = S.symmetric ? recurrence / 3 : recurrence / 2;
+  constexpr double deflated = 14;  // products, for a trained F
   return {decomposition + 5 * products, 8 * products,
-          decomposition + products + 10 * m * (2 * elimination.updates + 8 * slots + 8 * n)};
+          decomposition + products + 10 * m * (2 * elimination.updates + 8 * slots + 8 * n),
+          decomposition + 4 * products + (sparse + 1) * hop, deflated * (products + hop)};
 }
 
 }  // namespace
 
 Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options, bool needs_all) {
   const double m = static_cast<double>(std::max<int64_t>(features, 1));
-  const EliminationCost elimination = estimate_elimination(S);
-  const StepCost cost = step_cost(S, m, elimination, !options.device.is_cpu());
-  // In time, and in the memory that the factors of all m shifts take.
-  const bool affordable =
-      elimination.updates < 1e8 && 32.0 * static_cast<double>(elimination.slots) * m < 4e9;
+  // The factors of all m shifts must fit into memory. Every edge is in them, so that many a large graph needs
+  // no trial ordering.
+  const auto factors_fit = [&](int64_t slots) { return 32.0 * static_cast<double>(slots) * m < 4e9; };
+  const EliminationCost elimination = factors_fit((S.entries() - S.nodes) / 2)
+                                          ? estimate_elimination(S)
+                                          : EliminationCost::unaffordable(S.nodes);
+  const StepCost cost = step_cost(S, m, elimination, options);
+  const bool affordable = elimination.updates < 1e8 && factors_fit(elimination.slots);
   const char* on_cpu = options.device.is_cpu() ? "" : "; it runs on the CPU";
 
   if (!S.symmetric) {
@@ -53,20 +89,31 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
       return {"direct",
               fmt::format("the graph is directed, and its elimination needs {} entries for {} nodes{}",
                           elimination.slots, S.nodes, on_cpu)};
-    return {"deflated", "the graph is directed, and its elimination fills in too much"};
+    const char* reason = "the graph is directed, and its elimination fills in too much";
+    if (cost.sparse < cost.deflated) return {"sparse", reason};
+    return {"deflated", fmt::format("{}; {} features on {} nodes: products with g cost less than its "
+                                    "eigendecomposition",
+                                    reason, features, S.nodes)};
   }
-  const double reach = reach_of_spectral(options.gamma, m, unit_roundoff(options.dtype));
-  const int64_t hops = longest_hops(S.pattern());
-  if (affordable && static_cast<double>(hops) > reach &&
-      cost.direct < 20 * std::min(cost.spectral, cost.krylov))
-    return {"direct",
-            fmt::format("a path of {} hops is longer than the {} that an eigendecomposition keeps, and the "
-                        "elimination needs {} entries for {} nodes{}",
-                        hops, static_cast<int64_t>(reach), elimination.slots, S.nodes, on_cpu)};
-  if (affordable && cost.direct < std::min(cost.spectral, cost.krylov) && options.device.is_cpu() &&
-      !needs_all)
-    return {"direct",
-            fmt::format("the elimination is sparse ({} entries for {} nodes)", elimination.slots, S.nodes)};
+  const Eigenbases bases = eigenbases_of(S, options.dtype);
+  const double others = bases.affordable() ? std::min(cost.spectral, cost.krylov) : cost.sparse;
+  if (affordable) {
+    const double reach = reach_of_spectral(options.gamma, m, unit_roundoff(options.dtype));
+    const int64_t hops = longest_hops(S.pattern());
+    if (static_cast<double>(hops) > reach && cost.direct < 20 * others)
+      return {"direct",
+              fmt::format("a path of {} hops is longer than the {} that an eigendecomposition keeps, and the "
+                          "elimination needs {} entries for {} nodes{}",
+                          hops, static_cast<int64_t>(reach), elimination.slots, S.nodes, on_cpu)};
+    if (cost.direct < others && options.device.is_cpu() && !needs_all)
+      return {"direct",
+              fmt::format("the elimination is sparse ({} entries for {} nodes)", elimination.slots, S.nodes)};
+  }
+  if (!bases.affordable())
+    return {"sparse",
+            fmt::format("the eigenbasis of a component of {} nodes would take {:.2g} GB and {:.2g} minutes{}",
+                        bases.largest, 1e-9 * bases.bytes, bases.seconds / 60,
+                        affordable ? "" : ", and the elimination fills in too much")};
   if (cost.krylov < cost.spectral)
     return {"krylov",
             fmt::format("{} features on {} nodes: products with g cost less than its eigendecomposition",

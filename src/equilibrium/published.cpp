@@ -65,7 +65,7 @@ class PublishedSolver : public Solver {
       : Solver(std::move(S), options) {
     if (!S_->symmetric)
       throw UsageError(
-          "the published algorithm takes symmetric matrices only (--solver published); use direct or picard "
+          "the published algorithm takes symmetric matrices only (--solver published); use direct or sparse "
           "for a directed graph, or --direction undirected");
     const Stopwatch watch;
     const auto [lambda, Q_S] = symmetric_eigen(dense(*S_).to(options.device, options.dtype));

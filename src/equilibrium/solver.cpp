@@ -42,8 +42,8 @@ Gradients Equilibrium::pull_with_moments(const torch::Tensor& index, const Scale
 }
 
 const std::vector<std::string>& solver_names() {
-  static const std::vector<std::string> names = {"auto",     "spectral", "direct",   "krylov",
-                                                 "deflated", "picard",   "published"};
+  static const std::vector<std::string> names = {"auto",     "spectral", "direct", "krylov",
+                                                 "deflated", "sparse",   "picard", "published"};
   return names;
 }
 
@@ -61,6 +61,7 @@ std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<con
   if (name == "direct") return make_direct(std::move(S), options, features);
   if (name == "krylov") return make_krylov(std::move(S), options);
   if (name == "deflated") return make_deflated(std::move(S), options);
+  if (name == "sparse") return make_sparse(std::move(S), options);
   if (name == "picard") return make_picard(std::move(S), options);
   if (name == "published") return make_published(std::move(S), options);
   throw UsageError(unknown_name("solver", "--solver", name, solver_names()));

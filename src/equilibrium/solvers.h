@@ -21,6 +21,9 @@ std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, cons
 /// Z ← γ Sᵀ Z g + X until the residual bound holds; any S.
 std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
+/// Semi-iterations on (I - γ μ_i Sᵀ) z̃_i = x̃_i for all i at once, in O(n m) memory; any S.
+std::unique_ptr<Solver> make_sparse(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
 /// Sparse elimination for every one of g's `features` eigenvalues, exact to the last hop; any S.
 std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options,
                                     int64_t features);

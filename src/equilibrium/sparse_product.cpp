@@ -1,7 +1,14 @@
 #include "equilibrium/sparse_product.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <torch/torch.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "eignn/error.h"
+#include "equilibrium/sparse_kernel.h"
 
 namespace eignn {
 
@@ -34,40 +41,61 @@ Csr transposed(const Csr& csr, int64_t nodes) {
   return out;
 }
 
-torch::Tensor tensor_of(const std::vector<int64_t>& v) {
-  return torch::tensor(v, torch::kInt64);
+// The rows in parts of about as many entries each: degrees may be skewed. Their number does not depend on the
+// threads, so that sums over the parts do not either.
+std::vector<int64_t> equal_parts(const Csr& csr) {
+  const int64_t rows = static_cast<int64_t>(csr.begin.size()) - 1, entries = csr.begin.back();
+  constexpr int64_t least_entries = 512, most_parts = 1024;
+  const int64_t parts = std::clamp<int64_t>((entries + rows) / least_entries, 1, most_parts);
+  std::vector<int64_t> part = {0};
+  for (int64_t k = 1; k < parts; ++k) {
+    const auto at = std::lower_bound(csr.begin.begin(), csr.begin.end() - 1, entries * k / parts);
+    part.push_back(at - csr.begin.begin());
+  }
+  part.push_back(rows);
+  return part;
 }
 
-// out_i = Σ_e value_e z_column(e); reads each row of Z once per entry, writes each row of out once.
 template <class T>
-void multiply_rows(const int64_t* begin, const int64_t* column, const T* value, const T* Z, int64_t m, T* out,
-                   int64_t first, int64_t last) {
-  for (int64_t i = first; i < last; ++i) {
-    T* row = out + i * m;
-    std::fill(row, row + m, T(0));
-    for (int64_t e = begin[i]; e < begin[i + 1]; ++e) {
-      const T s = value[e];
-      const T* z = Z + column[e] * m;
-      for (int64_t k = 0; k < m; ++k) row[k] += s * z[k];
-    }
-  }
+CompressedRows<T> compressed(const torch::Tensor& begin, const torch::Tensor& column,
+                             const torch::Tensor& value) {
+  return {begin.data_ptr<int64_t>(), column.data_ptr<int32_t>(), value.data_ptr<T>()};
+}
+
+// Calls work(part, first row, last row) in parallel, with some 10 µs or more for each thread.
+template <class Work>
+void for_each_part(const std::vector<int64_t>& part, int64_t columns, const Work& work) {
+  const int64_t grain = std::max<int64_t>(1, 32 / std::max<int64_t>(columns, 1));
+  at::parallel_for(0, static_cast<int64_t>(part.size()) - 1, grain, [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) work(p, part[p], part[p + 1]);
+  });
 }
 
 }  // namespace
 
 SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device) {
-  const Csr rows = straight(S);
+  if (S.nodes > std::numeric_limits<int32_t>::max())
+    throw InputError(fmt::format(
+        "{} nodes are more than 2147483647 (sparse products); take a part of the graph", S.nodes));
   auto prepare = [&](const Csr& csr) {
-    Rows r{
-        tensor_of(csr.begin), tensor_of(csr.column), torch::tensor(csr.value, torch::kFloat64).to(dtype), {}};
-    if (!device.is_cpu()) {
+    Rows r;
+    r.begin = torch::tensor(csr.begin, torch::kInt64);
+    r.value = torch::tensor(csr.value, torch::kFloat64).to(dtype);
+    if (device.is_cpu()) {
+      r.part = equal_parts(csr);
+      const int64_t entries = static_cast<int64_t>(csr.column.size());
+      r.column = torch::zeros({entries + fetch_ahead}, torch::kInt32);
+      std::copy(csr.column.begin(), csr.column.end(), r.column.data_ptr<int32_t>());
+    } else {
       const auto row = torch::repeat_interleave(torch::arange(S.nodes), r.begin.diff());
-      r.coo = torch::sparse_coo_tensor(torch::stack({row, r.column}), r.value, {S.nodes, S.nodes})
+      const auto column = torch::tensor(csr.column, torch::kInt64);
+      r.coo = torch::sparse_coo_tensor(torch::stack({row, column}), r.value, {S.nodes, S.nodes})
                   .coalesce()
                   .to(device);
     }
     return r;
   };
+  const Csr rows = straight(S);
   straight_ = prepare(rows);
   transposed_ = S.symmetric ? straight_ : prepare(transposed(rows, S.nodes));
 }
@@ -76,16 +104,50 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
   if (rows.coo.defined()) return torch::mm(rows.coo, Z);
   const auto z = Z.contiguous();
   auto out = torch::empty_like(z);
-  const int64_t n = z.size(0), m = z.size(1), grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(m, 1));
+  const int64_t m = z.size(1);
   AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "sparse product", [&] {
-    const int64_t *begin = rows.begin.data_ptr<int64_t>(), *column = rows.column.data_ptr<int64_t>();
-    const scalar_t *value = rows.value.data_ptr<scalar_t>(), *from = z.data_ptr<scalar_t>();
+    const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
+    const scalar_t* from = z.data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
-    at::parallel_for(0, n, grain, [&](int64_t first, int64_t last) {
-      multiply_rows(begin, column, value, from, m, to, first, last);
-    });
+    for_each_part(rows.part, m,
+                  [&](int64_t, int64_t first, int64_t last) { multiply_rows(S, from, m, to, first, last); });
   });
   return out;
+}
+
+SparseProduct::Squares SparseProduct::advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X,
+                                              const torch::Tensor& a, const torch::Tensor& omega,
+                                              int64_t begin, torch::Tensor& last) const {
+  const Rows& rows = adjoint ? straight_ : transposed_;
+  const int64_t width = Z.size(1), columns = width - begin;
+  const auto active = [&](const torch::Tensor& t) { return t.narrow(-1, begin, columns); };
+  if (rows.coo.defined()) {
+    const auto z = active(Z), r = active(X) + torch::mm(rows.coo, z.contiguous()) * active(a) - z;
+    auto to = active(last);
+    to.add_((r + z - to) * active(omega));
+    const auto squares = [](const torch::Tensor& t) {
+      return t.square().sum(0, /*keepdim=*/false, torch::kFloat64).to(torch::kCPU);
+    };
+    return {squares(r), squares(z)};
+  }
+  auto squares = torch::zeros({static_cast<int64_t>(rows.part.size()) - 1, 2, columns}, torch::kFloat64);
+  AT_DISPATCH_FLOATING_TYPES(Z.scalar_type(), "semi-iteration", [&] {
+    const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
+    const SemiIterationStep<scalar_t> step{Z.data_ptr<scalar_t>(),
+                                           X.data_ptr<scalar_t>(),
+                                           a.data_ptr<scalar_t>(),
+                                           omega.data_ptr<scalar_t>(),
+                                           last.data_ptr<scalar_t>(),
+                                           width,
+                                           begin};
+    double* sums = squares.data_ptr<double>();
+    for_each_part(rows.part, columns, [&](int64_t part, int64_t first, int64_t last_row) {
+      double* r2 = sums + part * 2 * columns;
+      advance_rows(S, step, first, last_row, r2, r2 + columns);
+    });
+  });
+  const auto total = squares.sum(0);
+  return {total[0], total[1]};
 }
 
 torch::Tensor dense(const Propagation& S, torch::Dtype dtype) {

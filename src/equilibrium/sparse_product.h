@@ -16,9 +16,23 @@ class SparseProduct {
   torch::Tensor gather(const torch::Tensor& Z) const { return multiply(transposed_, Z); }
   torch::Tensor scatter(const torch::Tensor& Z) const { return multiply(straight_, Z); }
 
+  /// Sums of squares by columns.
+  struct Squares {
+    torch::Tensor r, z;  // float64 on the CPU
+  };
+  /// One step of a semi-iteration for Z = (Sᵀ Z) diag(a) + X, or with S for Sᵀ in the adjoint, in place:
+  ///
+  ///     R = X + (Sᵀ Z) a - Z,   last ← last + ω (R + Z - last)
+  ///
+  /// on the columns from `begin` on: one to most_lines whole cache lines of them (sparse_kernel.h), in
+  /// contiguous matrices. Returns the squares of R and Z there.
+  Squares advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X, const torch::Tensor& a,
+                  const torch::Tensor& omega, int64_t begin, torch::Tensor& last) const;
+
  private:
   struct Rows {
     torch::Tensor begin, column, value;  // CSR, for our loop on the CPU
+    std::vector<int64_t> part;           // rows split so that each part has about as many entries
     torch::Tensor coo;                   // for torch's product elsewhere
   };
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);

@@ -53,7 +53,7 @@ constexpr int64_t smallest_stored = 32;
 Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device device, SpectrumStore* store) {
   if (!S.symmetric)
     throw UsageError(
-        "a directed graph has no orthogonal eigenbasis (spectral methods); use --solver direct or picard, or "
+        "a directed graph has no orthogonal eigenbasis (spectral methods); use --solver direct or sparse, or "
         "--direction "
         "undirected");
   const auto kinds = unique_components(S);

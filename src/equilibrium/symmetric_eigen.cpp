@@ -4,13 +4,13 @@
 #include "equilibrium/symmetric_eigen.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "eignn/error.h"
+#include "equilibrium/large_pages.h"
 
 // Fortran passes everything by address, and the lengths of texts at the end.
 extern "C" {
@@ -26,17 +26,6 @@ namespace {
 
 // 1 + 6n + 2n² numbers of work space are counted in 32 bits.
 constexpr int64_t largest_n = 32'766;
-
-// Memory not yet touched, in pages of 2 MiB where the system gives them to those who ask: LAPACK strides over
-// whole matrices, and 4 KiB pages cost it some 5 % in address translation.
-torch::Tensor in_large_pages(torch::IntArrayRef sizes, const torch::TensorOptions& options) {
-  constexpr uintptr_t page = uintptr_t{2} << 20;
-  auto memory = torch::empty(sizes, options);
-  const auto begin = reinterpret_cast<uintptr_t>(memory.data_ptr()), end = begin + memory.nbytes();
-  const uintptr_t first = (begin + page - 1) / page * page;
-  if (first < end) madvise(reinterpret_cast<void*>(first), (end - first) / page * page, MADV_HUGEPAGE);
-  return memory;
-}
 
 // Row i of A becomes the i-th eigenvector. Returns false when LAPACK failed, or let a NaN pass.
 template <class T, class Driver>
@@ -77,7 +66,7 @@ std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) 
   if (A.size(0) > largest_n)
     throw InputError(
         fmt::format("a component of {} nodes is over the limit of {} (eigendecomposition of S); use --solver "
-                    "direct or picard",
+                    "direct or sparse",
                     A.size(0), largest_n));
   // A symmetric matrix reads the same by rows and by columns; the eigenvectors come by columns.
   auto rows = in_large_pages(A.sizes(), A.options()).copy_(A.detach());

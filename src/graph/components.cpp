@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "eignn/graph.h"
 
@@ -25,17 +26,24 @@ void breadth_first(const Graph& graph, int64_t start, std::vector<int64_t>& dist
 
 }  // namespace
 
+// Union-find: the smaller root becomes the parent, so that a component's root is its smallest node. No copy
+// of the arcs is made.
 Components weak_components(const Graph& graph) {
-  const Graph both_ways = graph.symmetrised();
+  std::vector<int64_t> parent(graph.nodes);
+  std::iota(parent.begin(), parent.end(), int64_t{0});
+  const auto root = [&](int64_t v) {
+    while (parent[v] != v) v = parent[v] = parent[parent[v]];
+    return v;
+  };
+  for (int64_t v = 0; v < graph.nodes; ++v)
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      const int64_t p = root(v), q = root(graph.target[a]);
+      parent[std::max(p, q)] = std::min(p, q);
+    }
   Components components;
-  components.label.assign(graph.nodes, -1);
-  std::vector<int64_t> distance(graph.nodes, -1), order;
-  for (int64_t v = 0; v < graph.nodes; ++v) {
-    if (distance[v] >= 0) continue;
-    breadth_first(both_ways, v, distance, order);
-    for (int64_t w : order) components.label[w] = components.count;
-    ++components.count;
-  }
+  components.label.resize(graph.nodes);
+  for (int64_t v = 0; v < graph.nodes; ++v)
+    components.label[v] = parent[v] == v ? components.count++ : components.label[root(v)];
   return components;
 }
 

@@ -1,9 +1,112 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
 #include <utility>
 
+#include "eignn/error.h"
 #include "eignn/graph.h"
+#include "graph/random_stream.h"
 
 namespace eignn {
+
+namespace {
+
+// Draws the ends of an arc: at each level one of the four quarters, a bit of either id.
+class RmatDraw {
+ public:
+  RmatDraw(int64_t nodes, uint64_t seed, const RmatOptions& options) : random_(seed) {
+    while ((int64_t{1} << levels_) < nodes) ++levels_;
+    const std::array<double, 3> probability = {options.a, options.b, options.c};
+    double sum = 0;
+    for (size_t k = 0; k < 3; ++k) {
+      sum += probability[k];
+      upto_[k] = static_cast<uint64_t>(std::min(1.0, sum) * 0x1p32);
+    }
+  }
+
+  // May be a loop, or beyond the last node where their number is no power of two.
+  std::pair<int64_t, int64_t> operator()() {
+    int64_t source = 0, target = 0;
+    uint64_t bits = 0;
+    for (int level = 0; level < levels_; ++level) {
+      bits = level % 2 == 0 ? random_() : bits >> 32;
+      const uint64_t x = bits & 0xffffffff;
+      const int quarter = (x >= upto_[0]) + (x >= upto_[1]) + (x >= upto_[2]);
+      source = 2 * source + quarter / 2;
+      target = 2 * target + quarter % 2;
+    }
+    return {source, target};
+  }
+
+ private:
+  int levels_ = 0;
+  std::array<uint64_t, 3> upto_{};
+  std::mt19937_64 random_;
+};
+
+void check_rmat(int64_t nodes, int64_t edges, const RmatOptions& o) {
+  constexpr int64_t most_nodes = int64_t{1} << 31;  // a pair and its direction are one 64-bit number
+  if (nodes < 0 || nodes > most_nodes)
+    throw UsageError(fmt::format("{} nodes are out of range (R-MAT); give 0 to 2^31", nodes));
+  const bool possible = nodes < 2 ? edges == 0 : edges >= 0 && edges <= nodes * (nodes - 1) / 2;
+  if (!possible)
+    throw UsageError(
+        fmt::format("{} nodes have no {} distinct pairs (R-MAT); give fewer edges", nodes, edges));
+  if (!(o.a >= 0 && o.b >= 0 && o.c >= 0 && o.a + o.b + o.c <= 1))
+    throw UsageError(fmt::format(
+        "{}, {}, {} are no probabilities of quarters (R-MAT); their sum is at most 1", o.a, o.b, o.c));
+}
+
+}  // namespace
+
+Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options) {
+  check_rmat(nodes, edges, options);
+  RmatDraw draw(nodes, stream_seed(seed, Stream::graph), options);
+  // A pair and its direction as one number; pairs seen before are drawn again.
+  const auto n = static_cast<uint64_t>(nodes);
+  const auto before = [](uint64_t x, uint64_t y) { return x / 2 < y / 2; };
+  const auto same = [](uint64_t x, uint64_t y) { return x / 2 == y / 2; };
+  std::vector<uint64_t> pairs;
+  pairs.reserve(edges);
+  constexpr int most_rounds = 1000;
+  for (int round = 0; static_cast<int64_t>(pairs.size()) < edges; ++round) {
+    if (round == most_rounds)
+      throw InputError(fmt::format(
+          "only {} of {} distinct pairs came up (R-MAT, {} nodes); give fewer edges, or more equal quarters",
+          pairs.size(), edges, nodes));
+    const auto known = static_cast<std::ptrdiff_t>(pairs.size());
+    for (int64_t missing = edges - known; missing > 0; --missing) {
+      const auto [source, target] = draw();
+      if (source == target || std::max(source, target) >= nodes) continue;
+      const auto low = static_cast<uint64_t>(std::min(source, target)),
+                 high = static_cast<uint64_t>(std::max(source, target));
+      pairs.push_back(2 * (low * n + high) + (source > target));
+    }
+    std::stable_sort(pairs.begin() + known, pairs.end(), before);
+    std::inplace_merge(pairs.begin(), pairs.begin() + known, pairs.end(), before);
+    pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+  }
+
+  // Our own shuffle: the standard's differs from library to library.
+  std::vector<int64_t> name(nodes);
+  std::iota(name.begin(), name.end(), int64_t{0});
+  std::mt19937_64 random(stream_seed(seed, Stream::graph, 1));
+  for (int64_t k = nodes - 1; k > 0; --k) std::swap(name[k], name[random() % static_cast<uint64_t>(k + 1)]);
+
+  std::vector<int64_t> source, target;
+  source.reserve(edges);
+  target.reserve(edges);
+  for (const uint64_t pair : pairs) {
+    const int64_t low = name[pair / 2 / n], high = name[pair / 2 % n];
+    source.push_back(pair % 2 == 0 ? low : high);
+    target.push_back(pair % 2 == 0 ? high : low);
+  }
+  return Graph::from_arcs(nodes, source, target);
+}
 
 Graph chain_graph(int64_t chains, int64_t length) {
   std::vector<int64_t> source, target;

@@ -128,7 +128,7 @@ void add_warnings(const Propagation& S, Json& json) {
         fmt::format("{} nodes repeat another node's features, label and neighbours: they may leak from train "
                     "to test",
                     json["duplicate_nodes"].get<int64_t>()));
-  if (!S.symmetric) warnings.push_back("S is not symmetric: only direct and picard take it");
+  if (!S.symmetric) warnings.push_back("S is not symmetric: only direct, sparse and picard take it");
   json["warnings"] = warnings;
 }
 

@@ -57,7 +57,7 @@ void visit_optimisation(Config& c, Visitor&& visitor) {
 
 template <class Config, class Visitor>
 void visit_machine(Config& c, Visitor&& visitor) {
-  visitor("solver", c.solver, "auto, spectral, direct, krylov, deflated, picard or published");
+  visitor("solver", c.solver, "auto, spectral, direct, krylov, deflated, sparse, picard or published");
   visitor("device", c.device, "cpu or cuda");
   visitor("dtype", c.dtype, "float32 or float64");
   visitor("tf32", c.tf32, "cuda: on lets products round to TF32; solvers still prove their residual in full");

@@ -153,7 +153,7 @@ help_of() { # help_of COMMAND...
 }
 help_of
 for command in train evaluate predict solve inspect bench; do help_of $command; done
-for bench in chains heterophilic ppi; do help_of bench $bench; done
+for bench in chains heterophilic ppi scaling; do help_of bench $bench; done
 run --version
 check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
 
@@ -509,6 +509,14 @@ set('threads dtype device machine commit seed sizes'.split()) <= set(j) and len(
     and set('step_ms step_flops step_bytes epoch_ms parts'.split()) <= set(s['floor']) for s in j['sizes'])"
 run bench chains --size 8,2 --feature-dim 6 --blocks 1 --published-epochs 5 --no-python --no-memory
 check "bench chains: its table" grep -q '^(8, 2) *[a-z]' "$T/stdout"
+# How an epoch grows -------------------------------------------------------------------------------------------------
+run bench scaling --axis components --up-to 1000 --solvers sparse --json
+done_well "bench scaling: up to 1000 nodes"
+json "bench scaling: points, an exponent, and residuals within their bounds" "$T/stdout" \
+  "len(j['points']) == 3 and len(j['fits']) == 1 and all(p['peak_memory_bytes'] > p['start_memory_bytes'] > 0 and p['epoch_s'] > 0 and p['residual'] <= p['residual_bound'] for p in j['points'])"
+refused "bench scaling: no such axis" 2 "--axis,did you mean nodes" bench scaling --axis node
+refused "bench scaling: no such solver" 2 "--solvers,did you mean sparse" bench scaling --solvers spars
+refused "bench scaling: too small" 2 "--up-to" bench scaling --up-to 10
 
 # No escape codes ----------------------------------------------------------------------------------------------------
 escape=$(printf '\033')

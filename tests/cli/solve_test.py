@@ -21,7 +21,7 @@ import numpy as np
 
 EIGNN = None  # set from the command line
 SYMMETRIC_ONLY = ["spectral", "krylov", "published"]
-ANY_GRAPH = ["direct", "picard", "auto"]
+ANY_GRAPH = ["direct", "sparse", "picard", "auto"]
 ALL_SOLVERS = SYMMETRIC_ONLY + ANY_GRAPH
 JSON_KEYS = {"n", "m", "arcs", "solver", "dtype", "gamma", "epsilon", "residual", "adjoint_residual", "iterations",
              "seconds"}

@@ -26,7 +26,30 @@ TEST(Planner, DenseGraphsWithFewFeaturesTakeTheClosedForm) {
 
 TEST(Planner, DirectedGraphsGetASolverThatTakesThem) {
   EXPECT_EQ(plan(test::random_graph(100, 2, 1), 8, {Direction::in, {}, true}).solver, "direct");
-  EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "deflated");
+  EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "sparse");
+  // Where g is larger than the graph its eigendecomposition would be most of the work.
+  EXPECT_EQ(plan(test::random_graph(300, 100, 1), 20'000, {Direction::in, {}, true}).solver, "deflated");
+}
+
+TEST(Planner, GraphsTooLargeForAnEigenbasisGoToSparseProducts) {
+  const Plan rmat = plan(rmat_graph(100'000, 1'000'000, 1), 64);
+  EXPECT_EQ(rmat.solver, "sparse");
+  EXPECT_NE(rmat.reason.find("eigenbasis"), std::string::npos) << rmat.reason;
+  EXPECT_EQ(plan(rmat_graph(100'000, 1'000'000, 1), 64, {Direction::in, {}, true}).solver, "sparse");
+  // A long chain is eliminated without any fill-in, however long it is.
+  EXPECT_EQ(plan(chain_graph(1, 100'000), 64).solver, "direct");
+}
+
+TEST(Planner, ManySmallComponentsKeepTheirEigenbases) {
+  const int64_t cliques = 2000, size = 40;
+  std::vector<int64_t> source, target;
+  for (int64_t c = 0; c < cliques; ++c)
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t j = 0; j < i; ++j) {
+        source.push_back(c * size + i);
+        target.push_back(c * size + j);
+      }
+  EXPECT_EQ(plan(Graph::from_arcs(cliques * size, source, target), 64).solver, "spectral");
 }
 
 TEST(Planner, SaysWhy) {

@@ -75,7 +75,8 @@ std::vector<Case> cases() {
 }
 
 bool takes(const std::string& solver, const Propagation& S) {
-  return S.symmetric || solver == "direct" || solver == "deflated" || solver == "picard";
+  return S.symmetric || solver == "direct" || solver == "deflated" || solver == "sparse" ||
+         solver == "picard";
 }
 
 class EverySolver : public testing::TestWithParam<std::string> {
@@ -101,8 +102,8 @@ TEST_P(EverySolver, AgreesWithADenseKroneckerSolve) {
     EXPECT_EQ(status.solver, GetParam());
     EXPECT_LE(status.residual, 1e-12);
     // Where S = 0 krylov has nothing to do.
-    const bool iterates =
-        GetParam() == "deflated" || GetParam() == "picard" || (GetParam() == "krylov" && S->entries() > 0);
+    const bool iterates = GetParam() == "deflated" || GetParam() == "sparse" || GetParam() == "picard" ||
+                          (GetParam() == "krylov" && S->entries() > 0);
     EXPECT_EQ(status.iterations > 0, iterates);
     // Some rows, in an order of their own, are the same numbers.
     const auto index = torch::randperm(S->nodes).narrow(0, 0, (S->nodes + 1) / 2);
@@ -322,7 +323,8 @@ TEST_P(EverySolver, AgreesWhereTheLargeEigenvaluesAreTreatedApart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,
-                         testing::Values("spectral", "direct", "krylov", "deflated", "picard", "published"),
+                         testing::Values("spectral", "direct", "krylov", "deflated", "sparse", "picard",
+                                         "published"),
                          [](const auto& p) { return p.param; });
 
 TEST(Solvers, SymmetricMethodsRefuseADirectedGraph) {

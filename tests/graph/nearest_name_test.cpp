@@ -7,7 +7,8 @@
 namespace eignn {
 namespace {
 
-const std::vector<std::string> solvers = {"auto", "spectral", "direct", "krylov", "picard", "published"};
+const std::vector<std::string> solvers = {"auto",   "spectral", "direct",   "krylov",
+                                          "sparse", "picard",   "published"};
 
 TEST(NearestName, FindsANameWithOneLetterMissingAddedOrWrong) {
   EXPECT_EQ(nearest_name("spectrl", solvers), "spectral");
@@ -61,7 +62,7 @@ TEST(UnknownName, NamesWhatWasGivenWhereAndTheNearest) {
   EXPECT_EQ(
       unknown_name("solver", "--solver", "spectrl", solvers),
       "unknown solver 'spectrl' (--solver); did you mean spectral? known: auto, spectral, direct, krylov, "
-      "picard, published");
+      "sparse, picard, published");
 }
 
 TEST(UnknownName, ListsTheKnownNamesWhenNoneIsNear) {

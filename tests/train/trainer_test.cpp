@@ -173,7 +173,7 @@ TEST(Training, FollowsTheSameTrajectoryWithEverySolverOnShortChains) {
   config.dtype = "float64";
   config.start = "xavier";
   std::vector<double> losses;
-  for (const char* solver : {"direct", "spectral", "krylov", "deflated", "picard", "published"}) {
+  for (const char* solver : {"direct", "spectral", "krylov", "deflated", "sparse", "picard", "published"}) {
     config.solver = solver;
     losses.push_back(train(config).loss.val);
     EXPECT_NEAR(losses.back(), losses.front(), 1e-8) << solver;

@@ -1,0 +1,250 @@
+// sparse: graphs with millions of nodes, any S. With g = Q diag(μ) Qᵀ, X̃ = X Q and a = γμ, column by column
+//
+//     (I - a Sᵀ) z̃ = x̃
+//     r = x̃ + a Sᵀ z̃_k - z̃_k,   z̃_k+1 = z̃_k-1 + ω_k+1 (r + z̃_k - z̃_k-1)
+//     R = Q W̃ᵀ (Sᵀ Z̃) Qᵀ
+//
+// A symmetric S has its spectrum in [-1, 1], and ω are Chebyshev's for [-a, a]: the error falls by
+// a/(1 + √(1-a²)) a product. A directed one has it in the disc, where ω = 1 (Neumann's series) is the best
+// that one can do without knowing more: it falls by a. At most one μ is so near 1 that this is slow; for a
+// symmetric S conjugate gradients take that column.
+//
+// r is the residual of z̃_k itself and not a recurrence, so stopping on it is a proven bound that costs
+// nothing. The smaller μ, the sooner a column is done: μ ascends, and the columns still active are the last.
+// A step: one m×m eigendecomposition, three products n×m×m, O(K · nnz · m) with K about 8 in float32 for
+// the first weights; each iteration reads nnz + 3n rows and writes n. Memory: X, Z̃, W̃ and four blocks of at
+// most 64 columns; nothing n×n.
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "eignn/error.h"
+#include "equilibrium/conjugate_gradients.h"
+#include "equilibrium/contraction.h"
+#include "equilibrium/large_pages.h"
+#include "equilibrium/solvers.h"
+#include "equilibrium/sparse_kernel.h"
+#include "equilibrium/sparse_product.h"
+#include "equilibrium/stopwatch.h"
+#include "equilibrium/tolerance.h"
+
+namespace eignn {
+
+namespace {
+
+constexpr const char* remedy = "use --solver direct, or a smaller γ";
+
+// Chebyshev's ω for the spectrum [-a, a], column by column: ω₁ = 1, ω₂ = 1/(1 - a²/2), then
+// 1/(1 - a² ω_k/4). For a directed graph all are 1.
+class Relaxation {
+ public:
+  Relaxation(const torch::Tensor& a, bool symmetric)
+      : quarter_(a.square() / 4), symmetric_(symmetric), omega_(torch::ones_like(a)) {}
+  const torch::Tensor& omega() const { return omega_; }
+  void advance() {
+    if (!symmetric_) return;
+    omega_ = 1 / (1 - quarter_ * (first_ ? 2 * omega_ : omega_));
+    first_ = false;
+  }
+
+ private:
+  torch::Tensor quarter_;
+  bool symmetric_, first_ = true;
+  torch::Tensor omega_;
+};
+
+// Buffers of a block of columns; kept and reused, since fresh pages cost as much as a product.
+struct Workspace {
+  torch::Tensor X, other;
+};
+
+// (n, columns) in memory that is there already, where it is.
+torch::Tensor buffer(torch::Tensor& kept, int64_t n, int64_t columns, const torch::TensorOptions& options) {
+  if (!kept.defined() || kept.size(0) != n || kept.size(1) != columns)
+    kept = in_large_pages({n, columns}, options);
+  return kept;
+}
+
+// ‖X‖, also where the squares of single numbers leave the range.
+double norm_of(const torch::Tensor& X) {
+  const double norm = X.norm().item<double>();
+  return norm > 1e-12 && norm < 1e18 ? norm : X.to(torch::kFloat64).norm().item<double>();
+}
+
+// k with 2^k about `size` where that is far from 1, else 0: squares of what is 2^-k times as large stay in
+// range.
+int out_of_scale(double size) {
+  constexpr int far = 24;
+  const int k = size > 0 && std::isfinite(size) ? std::ilogb(size) : 0;
+  return std::abs(k) > far ? k : 0;
+}
+
+class SparseEquilibrium : public Equilibrium {
+ public:
+  SparseEquilibrium(std::shared_ptr<const SparseProduct> S, bool symmetric, std::shared_ptr<Workspace> work,
+                    const torch::Tensor& F, const torch::Tensor& X, const SolverOptions& options)
+      : S_(std::move(S)),
+        symmetric_(symmetric),
+        work_(std::move(work)),
+        options_(options),
+        g_(F.to(torch::kFloat64), options.gamma, options.epsilon),
+        n_(X.size(0)),
+        line_(cache_line / static_cast<int64_t>(X.element_size())) {
+    // Whole cache lines of columns: those that fill up have μ = 0 and come first.
+    const int64_t m = g_.a.size(0), fill = (line_ - m % line_) % line_;
+    Q_ = torch::cat({torch::zeros({m, fill}, g_.Q.options()), g_.Q}, 1).to(X.scalar_type());
+    a_ = torch::cat({torch::zeros({fill}, g_.a.options()), g_.a}).to(X.scalar_type());
+    Z_ = solve(norm_of(X), /*adjoint=*/false, iterations,
+               [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X, Q); });
+  }
+
+  ScaledRows rows(const torch::Tensor& index) const override {
+    return {(index.defined() ? Z_.index_select(0, index) : Z_).mm(Q_.t()), {}};
+  }
+
+  Gradients pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
+    const auto Y = cotangent.plain();
+    Gradients out;
+    const auto W =
+        solve(norm_of(Y), /*adjoint=*/true, out.iterations, [&](const torch::Tensor& Q, torch::Tensor& to) {
+          if (index.defined())
+            to.zero_().index_add_(0, index, Y.mm(Q));
+          else
+            torch::mm_out(to, Y, Q);
+        });
+    std::vector<torch::Tensor> R;  // W̃ᵀ (Sᵀ Z̃), block by block
+    for_each_block([&](int64_t first, int64_t columns) {
+      R.push_back(W.t().mm(S_->gather(Z_.narrow(1, first, columns))));
+    });
+    out.F = g_.pullback(Q_.mm(torch::cat(R, 1)).mm(Q_.t()).to(torch::kFloat64)).to(Q_.scalar_type());
+    if (want_X) out.X.values = W.mm(Q_.t());
+    return out;
+  }
+
+ private:
+  // Blocks of columns that a step of the iteration takes, the last of them full.
+  template <class Work>
+  void for_each_block(const Work& work) const {
+    const int64_t all = a_.size(0), most = most_lines * line_;
+    for (int64_t first = 0, columns = all % most; first < all; first += columns, columns = most)
+      if (columns > 0) work(first, columns);
+  }
+
+  // Z̃ for X̃ = X Q, which `rotate` writes block by block; `count` becomes the products that the slowest column
+  // took.
+  template <class Rotate>
+  torch::Tensor solve(double x_norm, bool adjoint, int64_t& count, const Rotate& rotate) const {
+    const int scale = out_of_scale(x_norm);
+    const auto Q = torch::ldexp(Q_, torch::scalar_tensor(-scale, Q_.options()));
+    auto Z = in_large_pages({n_, a_.size(0)}, a_.options());
+    count = 0;
+    for_each_block([&](int64_t first, int64_t columns) {
+      auto X = buffer(work_->X, n_, columns, a_.options());
+      rotate(Q.narrow(1, first, columns).contiguous(), X);
+      auto block = columns == Z.size(1) ? Z : torch::empty({n_, columns}, a_.options());
+      const int64_t products =
+          iterate(X, a_.narrow(0, first, columns).contiguous(), std::ldexp(x_norm, -scale), adjoint, block);
+      count = std::max(count, products);
+      if (!block.is_same(Z)) Z.narrow(1, first, columns).copy_(block);
+    });
+    return scale == 0 ? Z : Z.ldexp_(torch::scalar_tensor(scale, Z.options()));
+  }
+
+  // The semi-iteration on a block of columns; Z becomes the solution. Returns the number of products.
+  int64_t iterate(const torch::Tensor& X, const torch::Tensor& a, double x_norm, bool adjoint,
+                  torch::Tensor& Z) const {
+    const double tolerance = backward_tolerance(options_);
+    const int64_t width = X.size(1), slow = symmetric_ ? (a > slow_from).sum().item<int64_t>() : 0;
+    Z.copy_(X);
+    auto now = Z, last = buffer(work_->other, n_, width, X.options()).copy_(X);
+    Relaxation relaxation(a, symmetric_);
+    torch::Tensor x2;  // ‖x̃‖² of each column
+    int64_t begin = 0, products = 0;
+    while (begin < width) {
+      if (products == options_.max_iterations) give_up(products, tolerance);
+      const auto squares = S_->advance(adjoint, now, X, a, relaxation.omega(), begin, last);
+      if (!std::isfinite(squares.r.sum().item<double>())) give_up(products, tolerance);
+      if (++products == 1) x2 = squares.z;  // z̃₀ = x̃
+      int64_t end = begin;
+      while (end < width - slow && is_small(squares, end - begin, x2.data_ptr<double>()[end], x_norm)) ++end;
+      end = end < width - slow ? end - end % line_ : width;
+      // The residual was that of `now`; Z and the other buffer take turns at being that.
+      if (end > begin && !now.is_same(Z))
+        Z.narrow(1, begin, end - begin).copy_(now.narrow(1, begin, end - begin));
+      begin = end;
+      std::swap(now, last);
+      relaxation.advance();
+    }
+    return slow == 0 ? products : products + solve_slow(X, a, slow, Z);
+  }
+
+  // Half of what a column's residual may be is in proportion to the column, half is the same for all:
+  // together ‖R‖ ≤ tol (‖X‖ + ‖Z‖), and no column has to go below its own rounding.
+  bool is_small(const SparseProduct::Squares& squares, int64_t column, double x2, double x_norm) const {
+    const double tolerance = backward_tolerance(options_), z2 = squares.z.data_ptr<double>()[column];
+    const double own = std::pow(std::sqrt(x2) + std::sqrt(z2), 2),
+                 equal = x_norm * x_norm / static_cast<double>(a_.size(0));
+    return squares.r.data_ptr<double>()[column] <= tolerance * tolerance * (own + equal) / 2;
+  }
+
+  // Conjugate gradients for the last columns of a symmetric S.
+  int64_t solve_slow(const torch::Tensor& X, const torch::Tensor& a, int64_t slow, torch::Tensor& Z) const {
+    const auto tail = [&](const torch::Tensor& t) { return t.narrow(-1, t.size(-1) - slow, slow); };
+    SolverOptions options = options_;
+    options.tolerance = backward_tolerance(options_) / std::sqrt(2);  // their half, as above
+    auto z = tail(Z).contiguous();
+    const int64_t products =
+        conjugate_gradients([&](const torch::Tensor& P) { return P - S_->gather(P) * tail(a); },
+                            tail(X).contiguous(), Systems::columns, options, "sparse", remedy, z);
+    tail(Z).copy_(z);
+    return products;
+  }
+
+  [[noreturn]] void give_up(int64_t products, double tolerance) const {
+    throw InputError(fmt::format("sparse did not converge in {} products (γ {}, tolerance {:.1e}); {}",
+                                 products, options_.gamma, tolerance, remedy));
+  }
+
+  // Beyond, Chebyshev's method takes more than a hundred products in float32; Σμ² < 1 lets one μ at most be
+  // there.
+  static constexpr double slow_from = 0.98;
+
+  std::shared_ptr<const SparseProduct> S_;
+  bool symmetric_;
+  std::shared_ptr<Workspace> work_;
+  SolverOptions options_;
+  DecomposedContraction g_;  // in float64: a basis that is orthogonal to float32 alone would spend the bound
+  int64_t n_, line_;         // line_: columns in a cache line
+  torch::Tensor Q_, a_;      // (m, m'), (m')
+  torch::Tensor Z_;          // Z̃ (n, m')
+};
+
+class SparseSolver : public Solver {
+ public:
+  SparseSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options)
+      : Solver(std::move(S), options) {
+    const Stopwatch watch;
+    product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    preprocess_seconds_ = watch.seconds();
+  }
+  const char* name() const override { return "sparse"; }
+
+  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
+    const Stopwatch watch;
+    auto solved =
+        std::make_shared<SparseEquilibrium>(product_, S_->symmetric, work_, F, X.detach(), options_);
+    solved->seconds = watch.seconds();
+    return solved;
+  }
+
+ private:
+  std::shared_ptr<const SparseProduct> product_;
+  std::shared_ptr<Workspace> work_ = std::make_shared<Workspace>();
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_sparse(std::shared_ptr<const Propagation> S, const SolverOptions& options) {
+  return std::make_unique<SparseSolver>(std::move(S), options);
+}
+
+}  // namespace eignn

@@ -1,0 +1,161 @@
+#include "equilibrium/sparse_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace eignn {
+
+namespace {
+
+// GCC's and clang's vector extension: a cache line, mapped onto whatever registers the target has.
+typedef double DoubleLine __attribute__((vector_size(cache_line)));
+typedef float FloatLine __attribute__((vector_size(cache_line)));
+template <class T>
+struct Simd;
+template <>
+struct Simd<double> {
+  using Line = DoubleLine;
+};
+template <>
+struct Simd<float> {
+  using Line = FloatLine;
+};
+template <class T>
+using Line = typename Simd<T>::Line;
+
+// How many numbers fill a line.
+template <class T>
+constexpr int64_t per_line = cache_line / static_cast<int64_t>(sizeof(T));
+
+template <class T>
+inline Line<T> load(const T* at) {
+  Line<T> line;
+  std::memcpy(&line, at, sizeof line);
+  return line;
+}
+
+template <class T>
+inline void store(T* at, const Line<T>& line) {
+  std::memcpy(at, &line, sizeof line);
+}
+
+// Longer rows are summed in stretches: a hub's thousands of neighbours must not cost it thousands of
+// roundings.
+constexpr int64_t stretch = 256;
+
+// t = Σ_e value_e z_column(e) over row i, V lines of it; Z points at the first column wanted.
+template <class T, int V>
+inline void receive(const CompressedRows<T>& S, int64_t i, const T* Z, int64_t stride, Line<T>* t) {
+  for (int v = 0; v < V; ++v) t[v] = Line<T>{};
+  for (int64_t e = S.begin[i]; e < S.begin[i + 1];) {
+    const int64_t stop = std::min(S.begin[i + 1], e + stretch);
+    Line<T> part[V] = {};
+    for (; e < stop; ++e) {
+      const T* next = Z + static_cast<int64_t>(S.column[e + fetch_ahead]) * stride;
+      const T* z = Z + static_cast<int64_t>(S.column[e]) * stride;
+      const T s = S.value[e];
+      for (int v = 0; v < V; ++v) {
+        __builtin_prefetch(next + v * per_line<T>);
+        part[v] += s * load(z + v * per_line<T>);
+      }
+    }
+    for (int v = 0; v < V; ++v) t[v] += part[v];
+  }
+}
+
+template <class T, int V>
+void multiply_lines(const CompressedRows<T>& S, const T* Z, int64_t m, T* out, int64_t first, int64_t last) {
+  Line<T> t[V];
+  for (int64_t i = first; i < last; ++i) {
+    receive<T, V>(S, i, Z, m, t);
+    for (int v = 0; v < V; ++v) store(out + i * m + v * per_line<T>, t[v]);
+  }
+}
+
+// The columns that fill no line.
+template <class T>
+void multiply_rest(const CompressedRows<T>& S, const T* Z, int64_t m, int64_t columns, T* out, int64_t first,
+                   int64_t last) {
+  for (int64_t i = first; i < last; ++i) {
+    T t[per_line<T>] = {};
+    for (int64_t e = S.begin[i]; e < S.begin[i + 1];) {
+      const int64_t stop = std::min(S.begin[i + 1], e + stretch);
+      T part[per_line<T>] = {};
+      for (; e < stop; ++e) {
+        const T* z = Z + static_cast<int64_t>(S.column[e]) * m;
+        for (int64_t c = 0; c < columns; ++c) part[c] += S.value[e] * z[c];
+      }
+      for (int64_t c = 0; c < columns; ++c) t[c] += part[c];
+    }
+    for (int64_t c = 0; c < columns; ++c) out[i * m + c] = t[c];
+  }
+}
+
+// Squares are added up in T for so many rows, then in double: as right, and half the work.
+constexpr int64_t rows_in_a_sum = 64;
+
+template <class T, int V>
+void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step, int64_t first, int64_t last,
+                   double* r2, double* z2) {
+  constexpr int64_t L = per_line<T>;
+  Line<T> a[V], omega[V], t[V];
+  for (int v = 0; v < V; ++v) {
+    a[v] = load(step.a + step.begin + v * L);
+    omega[v] = load(step.omega + step.begin + v * L);
+  }
+  for (int64_t block = first; block < last; block += rows_in_a_sum) {
+    Line<T> r_squares[V] = {}, z_squares[V] = {};
+    for (int64_t i = block; i < std::min(last, block + rows_in_a_sum); ++i) {
+      receive<T, V>(S, i, step.Z + step.begin, step.width, t);
+      const int64_t row = i * step.width + step.begin;
+      for (int v = 0; v < V; ++v) {
+        const Line<T> z = load(step.Z + row + v * L), before = load(step.last + row + v * L);
+        const Line<T> r = load(step.X + row + v * L) + a[v] * t[v] - z;
+        store(step.last + row + v * L, before + omega[v] * (r + (z - before)));
+        r_squares[v] += r * r;
+        z_squares[v] += z * z;
+      }
+    }
+    for (int v = 0; v < V; ++v)
+      for (int64_t c = 0; c < L; ++c) {
+        r2[v * L + c] += static_cast<double>(r_squares[v][c]);
+        z2[v * L + c] += static_cast<double>(z_squares[v][c]);
+      }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void multiply_rows(const CompressedRows<T>& S, const T* Z, int64_t m, T* out, int64_t first, int64_t last) {
+  int64_t c = 0;
+  for (; c + most_lines * per_line<T> <= m; c += most_lines * per_line<T>)
+    multiply_lines<T, most_lines>(S, Z + c, m, out + c, first, last);
+  for (; c + per_line<T> <= m; c += per_line<T>) multiply_lines<T, 1>(S, Z + c, m, out + c, first, last);
+  if (c < m) multiply_rest(S, Z + c, m, m - c, out + c, first, last);
+}
+
+template <class T>
+void advance_rows(const CompressedRows<T>& S, const SemiIterationStep<T>& step, int64_t first, int64_t last,
+                  double* r2, double* z2) {
+  switch ((step.width - step.begin) / per_line<T>) {
+    case 1:
+      return advance_lines<T, 1>(S, step, first, last, r2, z2);
+    case 2:
+      return advance_lines<T, 2>(S, step, first, last, r2, z2);
+    case 3:
+      return advance_lines<T, 3>(S, step, first, last, r2, z2);
+    default:
+      static_assert(most_lines == 4, "a case for each number of lines");
+      return advance_lines<T, 4>(S, step, first, last, r2, z2);
+  }
+}
+
+template void multiply_rows(const CompressedRows<float>&, const float*, int64_t, float*, int64_t, int64_t);
+template void multiply_rows(const CompressedRows<double>&, const double*, int64_t, double*, int64_t, int64_t);
+template void advance_rows(const CompressedRows<float>&, const SemiIterationStep<float>&, int64_t, int64_t,
+                           double*, double*);
+template void advance_rows(const CompressedRows<double>&, const SemiIterationStep<double>&, int64_t, int64_t,
+                           double*, double*);
+
+}  // namespace eignn
