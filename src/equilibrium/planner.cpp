@@ -53,7 +53,7 @@ Eigenbases eigenbases_of(const Propagation& S, torch::Dtype dtype) {
 // (on a GPU, whose products are the faster, like 150 m³), an elimination's scattered updates like 10 of
 // its operations each, and so do the gathered rows of a sparse product.
 struct StepCost {
-  double spectral, krylov, direct, sparse, deflated;
+  double decomposition, spectral, krylov, direct, sparse;
 };
 
 StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimination,
@@ -64,10 +64,9 @@ StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimin
   // Iterations of the two solves, for γμ = γ/2; half of sparse's columns are done after half of them.
   const double recurrence = 2 * std::log(backward_tolerance(options)) / std::log(options.gamma / 2);
   const double sparse = S.symmetric ? recurrence / 3 : recurrence / 2;
-  constexpr double deflated = 14;  // products, for a trained F
-  return {decomposition + 5 * products, 8 * products,
+  return {decomposition, decomposition + 5 * products, 8 * products,
           decomposition + products + 10 * m * (2 * elimination.updates + 8 * slots + 8 * n),
-          decomposition + 4 * products + (sparse + 1) * hop, deflated * (products + hop)};
+          decomposition + 4 * products + (sparse + 1) * hop};
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
               fmt::format("the graph is directed, and its elimination needs {} entries for {} nodes{}",
                           elimination.slots, S.nodes, on_cpu)};
     const char* reason = "the graph is directed, and its elimination fills in too much";
-    if (cost.sparse < cost.deflated) return {"sparse", reason};
+    if (cost.decomposition < cost.sparse / 2) return {"sparse", reason};
     return {"deflated", fmt::format("{}; {} features on {} nodes: products with g cost less than its "
                                     "eigendecomposition",
                                     reason, features, S.nodes)};
