@@ -2,10 +2,12 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 
 #include "cli/common.h"
 #include "eignn/error.h"
@@ -114,10 +116,21 @@ void spin_briefly(int argc, char** argv) {
   execv("/proc/self/exe", argv);  // where that cannot be done, we go on as we are
 }
 
+// glibc gives blocks beyond 32 MB back to the system when they are freed, and fetching them again costs a
+// page fault for every 4 KB: on the larger graphs as much as the arithmetic on them. What an epoch used, the
+// next one uses again.
+void keep_large_blocks() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   spin_briefly(argc, argv);
+  keep_large_blocks();
   try {
     return run(argc, argv);
   } catch (const eignn::cli::Interrupted& stop) {

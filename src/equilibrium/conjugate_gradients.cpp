@@ -4,25 +4,21 @@
 #include <torch/torch.h>
 
 #include "eignn/error.h"
-#include "equilibrium/tf32.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
 
 namespace {
 
-// ⟨a, b⟩ of each system.
-torch::Tensor dots(const torch::Tensor& a, const torch::Tensor& b, Systems systems) {
-  // One pass over memory on a GPU; on a CPU a batch of dot products would be a batch of calls.
-  if (a.is_cuda() && systems == Systems::rows) return a.unsqueeze(1).bmm(b.unsqueeze(2)).squeeze(2);
-  return (a * b).sum(systems == Systems::rows ? 1 : 0, /*keepdim=*/true);
+torch::Tensor column_dots(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a * b).sum(0, /*keepdim=*/true);
 }
 
 }  // namespace
 
 int64_t conjugate_gradients(const std::function<torch::Tensor(const torch::Tensor&)>& A,
-                            const torch::Tensor& X, Systems systems, const SolverOptions& options,
-                            const std::string& solver, const std::string& remedy, torch::Tensor& Z) {
+                            const torch::Tensor& X, const SolverOptions& options, const std::string& solver,
+                            const std::string& remedy, torch::Tensor& Z) {
   const double tolerance = backward_tolerance(options), x_norm = X.norm().item<double>();
   int64_t products = 0;
   // Each round starts from a recomputed residual: the recurrence's own drifts when the condition number is
@@ -33,29 +29,27 @@ int64_t conjugate_gradients(const std::function<torch::Tensor(const torch::Tenso
   for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
     auto r = X - A(Z);  // r = x - A z
     ++products;
-    auto rho = dots(r, r, systems);  // ρ = ⟨r, r⟩, one for each system
+    auto rho = column_dots(r, r);  // ρ = ⟨r, r⟩, a column each
     double r_norm = rho.sum().sqrt().item<double>();
     if (!std::isfinite(r_norm))
       throw InputError(
           fmt::format("a value is not finite ({}); check the features and weights for overflow", solver));
     const double bound = tolerance * (x_norm + Z.norm().item<double>());
     if (r_norm <= bound) return products;
-    const ProductsInTf32 sweep(options.tf32);
-    const double goal = options.tf32 ? std::max(bound, tf32_reduction * r_norm) : bound;
     auto p = r.clone();
     Z = Z.clone();  // what the caller gave is not ours to change
     const auto none = torch::zeros_like(rho);
-    for (int64_t sweep_products = 0; r_norm > goal && sweep_products < most_products_in_a_sweep;
+    for (int64_t sweep_products = 0; r_norm > bound && sweep_products < most_products_in_a_sweep;
          ++sweep_products) {
       const auto q = A(p);  // q = A p
       ++products;
-      // A system that rounding has robbed of its curvature rests until the next sweep.
-      const auto curvature = dots(p, q, systems);
+      // A column that rounding has robbed of its curvature rests until the next sweep.
+      const auto curvature = column_dots(p, q);
       const auto alive = (rho > smallest).logical_and(curvature > smallest);
       const auto alpha = torch::where(alive, rho / curvature, none);  // α = ρ / ⟨p, q⟩
       Z.addcmul_(alpha, p);
       r.addcmul_(alpha, q, -1);
-      const auto next = dots(r, r, systems);
+      const auto next = column_dots(r, r);
       const auto beta = torch::where(alive, next / rho, none);  // β = ρ' / ρ
       p.mul_(beta).add_(r);
       rho = next;

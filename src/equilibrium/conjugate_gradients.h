@@ -10,14 +10,11 @@
 
 namespace eignn {
 
-/// Whether each row or each column of the matrices is a system's vector.
-enum class Systems { rows, columns };
-
-/// Solves A Z = X, starting from Z, until the recomputed residual has ‖r‖ ≤ tol (‖X‖ + ‖Z‖). Returns the
-/// number of products with A. InputError where that cannot be reached; `solver` and `remedy` go into its
-/// message.
+/// Solves A Z = X for every column, starting from Z, until the recomputed residual has ‖r‖ ≤ tol (‖X‖ + ‖Z‖).
+/// Returns the number of products with A. InputError where that cannot be reached; `solver` and `remedy` go
+/// into its message.
 int64_t conjugate_gradients(const std::function<torch::Tensor(const torch::Tensor&)>& A,
-                            const torch::Tensor& X, Systems systems, const SolverOptions& options,
-                            const std::string& solver, const std::string& remedy, torch::Tensor& Z);
+                            const torch::Tensor& X, const SolverOptions& options, const std::string& solver,
+                            const std::string& remedy, torch::Tensor& Z);
 
 }  // namespace eignn

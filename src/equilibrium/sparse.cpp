@@ -194,7 +194,7 @@ class SparseEquilibrium : public Equilibrium {
     auto z = tail(Z).contiguous();
     const int64_t products =
         conjugate_gradients([&](const torch::Tensor& P) { return P - S_->gather(P) * tail(a); },
-                            tail(X).contiguous(), Systems::columns, options, "sparse", remedy, z);
+                            tail(X).contiguous(), options, "sparse", remedy, z);
     tail(Z).copy_(z);
     return products;
   }

@@ -125,7 +125,10 @@ void add_moments_cotangent_(torch::Tensor& Y_hat, const torch::Tensor& ones, con
 
 torch::Tensor Spectrum::one_basis(const torch::Tensor& places) const {
   if (groups_.size() != 1 || groups_[0].count != 1) return {};
-  return groups_[0].Q.t().index_select(0, places).t().index_select(0, inverse_);
+  const auto Q =
+      groups_[0].Q.t().index_select(0, places).t();  // by columns, so that columns are copied whole
+  return torch::equal(order_, torch::arange(order_.size(0), order_.options())) ? Q
+                                                                               : Q.index_select(0, inverse_);
 }
 
 const std::vector<Spectrum::Part>& Spectrum::parts_of(const torch::Tensor& index) const {
