@@ -20,13 +20,22 @@ namespace {
 
 constexpr int64_t tile = 32;  // two tiles of doubles fit the first cache
 
+// Rows of m numbers that are worth a thread. Below, one thread does it all: libgomp's would spin afterwards,
+// and keep OpenBLAS's from the core.
+int64_t rows_worth_a_thread(int64_t m) {
+  constexpr int64_t numbers = 1 << 17;
+  return std::max<int64_t>(1, numbers / std::max<int64_t>(m, 1));
+}
+
 // Calls visit(i0, i1, j0, j1) for the tiles on and above the diagonal, in parallel by rows of tiles.
 template <class Visit>
 void for_upper_tiles(int64_t n, Visit visit) {
-  at::parallel_for(0, (n + tile - 1) / tile, 1, [&](int64_t first, int64_t last) {
-    for (int64_t i0 = first * tile; i0 < std::min(n, last * tile); i0 += tile)
-      for (int64_t j0 = i0; j0 < n; j0 += tile) visit(i0, std::min(n, i0 + tile), j0, std::min(n, j0 + tile));
-  });
+  at::parallel_for(0, (n + tile - 1) / tile, (rows_worth_a_thread(n) + tile - 1) / tile,
+                   [&](int64_t first, int64_t last) {
+                     for (int64_t i0 = first * tile; i0 < std::min(n, last * tile); i0 += tile)
+                       for (int64_t j0 = i0; j0 < n; j0 += tile)
+                         visit(i0, std::min(n, i0 + tile), j0, std::min(n, j0 + tile));
+                   });
 }
 
 template <class T>
@@ -98,10 +107,9 @@ torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b) {
   AT_DISPATCH_FLOATING_TYPES(a.scalar_type(), "row dots", [&] {
     const scalar_t *x = a_rows.data_ptr<scalar_t>(), *y = b_rows.data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
-    at::parallel_for(0, n, std::max<int64_t>(1, 16384 / std::max<int64_t>(m, 1)),
-                     [&](int64_t first, int64_t last) {
-                       for (int64_t j = first; j < last; ++j) to[j] = dot(x + j * m, y + j * m, m);
-                     });
+    at::parallel_for(0, n, rows_worth_a_thread(m), [&](int64_t first, int64_t last) {
+      for (int64_t j = first; j < last; ++j) to[j] = dot(x + j * m, y + j * m, m);
+    });
   });
   return out;
 }
@@ -128,13 +136,12 @@ torch::Tensor add_and_dot_(torch::Tensor& A, const torch::Tensor& c, const torch
     const scalar_t* b = b_rows.data_ptr<scalar_t>();
     const scalar_t factor = c.item<scalar_t>();
     double* sum = sums.data_ptr<double>();
-    at::parallel_for(0, rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(m, 1)),
-                     [&](int64_t first, int64_t last) {
-                       for (int64_t i = first; i < last; ++i) {
-                         for (int64_t j = i * m; j < (i + 1) * m; ++j) a[j] += factor * b[j];
-                         sum[i] = dot(a + i * m, b + i * m, m);
-                       }
-                     });
+    at::parallel_for(0, rows, rows_worth_a_thread(m), [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        for (int64_t j = i * m; j < (i + 1) * m; ++j) a[j] += factor * b[j];
+        sum[i] = dot(a + i * m, b + i * m, m);
+      }
+    });
   });
   return sums.sum().to(A.scalar_type());
 }
