@@ -97,7 +97,7 @@ void eigendecomposition(benchmark::State& state) {
 }
 BENCHMARK(eigendecomposition)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// A forward solve, F moved a little each time as training moves it: nothing is cached, warm starts are warm.
+// A forward solve, F moved a little each time as training moves it: nothing is cached.
 void solve(benchmark::State& state, const char* solver_name) {
   const int64_t n = state.range(0), m = state.range(1);
   SolverOptions options;

@@ -2,8 +2,10 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
-#include <malloc.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <cstdlib>
 #include <iostream>
@@ -121,8 +123,7 @@ void spin_briefly(int argc, char** argv) {
 // next one uses again.
 void keep_large_blocks() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  if (mallopt(M_MMAP_THRESHOLD, 1 << 30) == 1) mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
 

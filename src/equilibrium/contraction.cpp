@@ -52,7 +52,7 @@ torch::Tensor Contraction::pullback(torch::Tensor R) const {
   auto A = R.contiguous();
   symmetrise_(A);
   const auto part_of = [&](const torch::Tensor& dot) {
-    return torch::where(nu_ > 0, dot / (nu_ * nu_), torch::zeros_like(dot));
+    return torch::where(nu_ > 0, dot / nu_ / nu_, torch::zeros_like(dot));
   };
   const auto first = part_of(add_and_dot_(A, torch::zeros_like(nu_), gram_));
   const auto second = part_of(add_and_dot_(A, -first, gram_));

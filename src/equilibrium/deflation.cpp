@@ -33,8 +33,10 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   const int64_t m = gram.size(0), width = std::min(most_columns, m / features_per_column);
   if (width == 0 || !(gram.diagonal().max().item<double>() > 0)) return {};
   const auto start = torch::randn({m, width}, at::detail::createCPUGenerator(0), torch::kFloat64);
-  std::vector<torch::Tensor> powers = {start.to(gram.options())};  // of g, on the start
-  for (int power = 0; power < blocks + 1; ++power) powers.push_back(gram.mm(powers.back()) * scale);
+  // Powers of FᵀF/ν on the start: its largest eigenvalue is 1/√m at least, so that they stay in range.
+  const auto nu = gram.norm();
+  std::vector<torch::Tensor> powers = {start.to(gram.options())};
+  for (int power = 0; power < blocks + 1; ++power) powers.push_back(gram.mm(powers.back()) / nu);
   const auto join = [&](int first) {
     return torch::cat(std::vector<torch::Tensor>(powers.begin() + first, powers.begin() + first + blocks), 1);
   };
@@ -43,7 +45,7 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   const SingleThreadedBlas guard;  // matrices of 48 columns: threads would cost more than they do
   const auto C = orthonormaliser(YtY);
   const auto [theta, U] = torch::linalg_eigh(C.t().mm(YtgY).mm(C));
-  return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options())};
+  return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options()) * (nu * scale)};
 }
 
 }  // namespace eignn

@@ -22,6 +22,7 @@
 #include "equilibrium/dense_kernels.h"
 #include "equilibrium/feature_cache.h"
 #include "equilibrium/range_of_s.h"
+#include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/spectrum.h"
 #include "equilibrium/stopwatch.h"
@@ -48,7 +49,8 @@ struct ShiftedSystems {
   torch::Tensor operator()(const torch::Tensor& P) const {
     return torch::addcmul(P, first_rows(scaled_lambda, P.size(0)), P.mm(gram), -1);
   }
-  /// ‖X - A Z‖_F, as (X - Z) Ω + γ Λ Z g Ω tells it: without a product r×m×m, to some per cent.
+  /// ‖X - A Z‖_F, as (X - Z) Ω + γ Λ Z g Ω tells it: without a product r×m×m. An estimate: to some per cent
+  /// where the residual has many directions, to a quarter where it has one.
   double estimated_residual(const torch::Tensor& X, const torch::Tensor& Z) const {
     const ProductsInTf32 in_full(false);
     return torch::addcmul((X - Z).mm(sketch), scaled_lambda, Z.mm(g_sketch)).norm().item<double>();
@@ -89,11 +91,10 @@ Standing standing_of(const torch::Tensor& squares_by_row, double allowance) {
   throw InputError("a value is not finite (krylov); check the features and weights for overflow");
 }
 
-// Solves A Z = X for every row, and returns the number of products with g. ‖X‖ of the whole problem, whose
-// other rows are solved already, sets the scale.
+// Solves A Z = X for every row, with ‖X‖ near 1, and returns the number of products with g. ‖X‖ of the whole
+// problem, whose other rows are solved already, sets the scale.
 int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X,
                             double x_norm, const SolverOptions& options, torch::Tensor& Z) {
-  if (!std::isfinite(x_norm)) refuse_infinite();
   const double tolerance = backward_tolerance(options);
   const double smallest = X.scalar_type() == torch::kFloat32 ? 1e-36 : 1e-290;  // below it quotients overflow
   Z = torch::zeros_like(X);
@@ -148,6 +149,18 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
                   products, options.gamma, tolerance));
 }
 
+// The same for X of any size.
+int64_t solve_rows(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X, double x_norm,
+                   const SolverOptions& options, torch::Tensor& Z) {
+  if (!std::isfinite(x_norm)) refuse_infinite();
+  const int k = out_of_scale(x_norm);
+  if (k == 0) return conjugate_gradients(A, M, X, x_norm, options, Z);
+  const int64_t products =
+      conjugate_gradients(A, M, X * std::ldexp(1.0, -k), std::ldexp(x_norm, -k), options, Z);
+  Z.mul_(std::ldexp(1.0, k));
+  return products;
+}
+
 // The features as the solver wants them.
 struct Source {
   torch::Tensor X, X_hat;  // (n, m), (r, m)
@@ -170,7 +183,7 @@ class KrylovEquilibrium : public Equilibrium {
     const auto gamma_lambda = options.gamma * range_->lambda.unsqueeze(1);
     A_ = {gram, gamma_lambda * scale, source_->sketch, gram.mm(source_->sketch)};
     M_ = std::make_unique<Preconditioner>(deflate(gram, scale), gamma_lambda);
-    iterations = conjugate_gradients(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
+    iterations = solve_rows(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
   }
 
   // Z = X + Q_r (Ẑ - X̂)
@@ -186,15 +199,14 @@ class KrylovEquilibrium : public Equilibrium {
   Moments moments() const override {
     const auto mean = this->mean();
     const auto inside = torch::addmm(Z_hat_, range_->ones, mean.unsqueeze(0), 1, -1).square_().sum(0);
-    const auto outside =
-        source_->rest_squares - 2 * mean * source_->rest_sums + mean.square() * range_->rest_of_ones;
+    const auto outside = source_->rest_squares - 2 * mean * source_->rest_sums +
+                         mean.square() * range_->rest_of_ones.square().sum();
     return {mean, (inside + outside.clamp_min(0)) / static_cast<double>(range_->nodes)};
   }
 
   Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
     const auto plain = Y.plain();
-    return pull_spectral(range_->to_spectral(plain, index), plain.norm().item<double>(), index, plain,
-                         want_X);
+    return pull_spectral(range_->to_spectral(plain, index), norm_of(plain), index, plain, want_X);
   }
 
   Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& bar,
@@ -203,8 +215,7 @@ class KrylovEquilibrium : public Equilibrium {
     const auto plain = Y.plain();
     auto Y_hat = range_->to_spectral(plain, index);
     add_moments_cotangent_(Y_hat, range_->ones, Z_hat_, mean(), range_->nodes, bar);
-    const double norm = Y_hat.norm().item<double>();
-    return pull_spectral(Y_hat, norm, {}, {}, false);
+    return pull_spectral(Y_hat, norm_of(Y_hat), {}, {}, false);
   }
 
  private:
@@ -221,7 +232,7 @@ class KrylovEquilibrium : public Equilibrium {
                           const torch::Tensor& Y, bool want_X) const {
     Gradients out;
     torch::Tensor W_hat;
-    out.iterations = conjugate_gradients(A_, *M_, Y_hat, norm, options_, W_hat);
+    out.iterations = solve_rows(A_, *M_, Y_hat, norm, options_, W_hat);
     out.F = contraction_.pullback(W_hat.t().mm(range_->lambda.unsqueeze(1) * Z_hat_));
     if (want_X) {  // W = Y + Q_r (Ŵ - Ŷ)
       auto W = range_->to_nodes(W_hat - Y_hat, {});
@@ -262,11 +273,10 @@ class KrylovSolver : public Solver {
     auto source = std::make_shared<Source>();
     source->X = X;
     source->X_hat = range_->to_spectral(X, {});
-    source->norm = X.norm().item<double>();
-    const auto x = X.to(torch::kFloat64), x_hat = source->X_hat.to(torch::kFloat64);
-    const auto in_range = range_->ones.to(torch::kFloat64).t().mm(x_hat).squeeze(0);
-    source->rest_squares = (x.square().sum(0) - x_hat.square().sum(0)).clamp_min(0).to(X.scalar_type());
-    source->rest_sums = (x.sum(0) - in_range).to(X.scalar_type());
+    source->norm = norm_of(X);
+    const auto rest = range_->rest_of(X, source->X_hat);
+    source->rest_squares = rest.square().sum(0);
+    source->rest_sums = range_->rest_of_ones.t().mm(rest).squeeze(0);
     constexpr int64_t columns = 8;
     source->sketch = (torch::randn({X.size(1), columns}, at::detail::createCPUGenerator(0), torch::kFloat64) /
                       std::sqrt(static_cast<double>(columns)))

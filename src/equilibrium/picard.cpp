@@ -14,6 +14,7 @@
 #include "eignn/error.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/deflation.h"
+#include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_product.h"
 #include "equilibrium/stopwatch.h"
@@ -76,7 +77,7 @@ class RecurrenceEquilibrium : public Equilibrium {
       r = residual(X, Z, adjoint);
       const double before = r_norm;
       r_norm = r.norm().item<double>();
-      if (!std::isfinite(r_norm)) give_up(count);
+      if (!std::isfinite(r_norm)) refuse_infinite();
       // Where S is far from normal the split may not pay; the recurrence itself converges for every S.
       if (r_norm > 0.5 * before) apart = false;
     }
@@ -105,9 +106,11 @@ class RecurrenceEquilibrium : public Equilibrium {
   }
 
   torch::Tensor solve(const torch::Tensor& X, bool adjoint, int64_t& count) const {
-    const double tolerance = backward_tolerance(options_), x_norm = X.norm().item<double>();
+    const double tolerance = backward_tolerance(options_), x_norm = norm_of(X);
     count = 0;
-    if (!std::isfinite(x_norm)) give_up(count);
+    if (!std::isfinite(x_norm)) refuse_infinite();
+    if (const int k = out_of_scale(x_norm); k != 0)
+      return solve(X * std::ldexp(1.0, -k), adjoint, count).mul_(std::ldexp(1.0, k));
     if (!options_.tf32) return sweep(X, x_norm, tolerance, adjoint, count);
     // The residual obeys the same equation as Z, and its solution is what Z lacks.
     auto Z = torch::zeros_like(X), r = X;
@@ -127,9 +130,14 @@ class RecurrenceEquilibrium : public Equilibrium {
 
   [[noreturn]] void give_up(int64_t count) const {
     throw InputError(fmt::format(
-        "deflated did not converge in {} products (γ {}, tolerance {:.1e}); use --solver auto, or "
-        "a smaller γ",
-        count, options_.gamma, backward_tolerance(options_)));
+        "{} did not converge in {} iterations (γ {}, tolerance {:.1e}); use --solver auto, or a "
+        "smaller γ",
+        name_, std::min(count, options_.max_iterations), options_.gamma, backward_tolerance(options_)));
+  }
+
+  [[noreturn]] void refuse_infinite() const {
+    throw InputError(
+        fmt::format("a value is not finite ({}); check the features and weights for overflow", name_));
   }
 
   std::shared_ptr<const SparseProduct> S_;

@@ -2,8 +2,6 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
-
 namespace eignn {
 
 RangeOfS::RangeOfS(const Propagation& S, const SolverOptions& options, double negligible) : nodes(S.nodes) {
@@ -14,9 +12,13 @@ RangeOfS::RangeOfS(const Propagation& S, const SolverOptions& options, double ne
   lambda = spectrum_->lambda.index_select(0, order_);
   Q_ = spectrum_->one_basis(order_);
   if (Q_.defined()) spectrum_ = nullptr;
-  ones = to_spectral(torch::ones({nodes, 1}, lambda.options()), {});
-  rest_of_ones =
-      std::max(0.0, static_cast<double>(nodes) - ones.to(torch::kFloat64).square().sum().item<double>());
+  const auto everywhere = torch::ones({nodes, 1}, lambda.options());
+  ones = to_spectral(everywhere, {});
+  rest_of_ones = rest_of(everywhere, ones);
+}
+
+torch::Tensor RangeOfS::rest_of(const torch::Tensor& X, const torch::Tensor& X_hat) const {
+  return lambda.size(0) == nodes ? torch::zeros_like(X) : X - to_nodes(X_hat, {});
 }
 
 torch::Tensor RangeOfS::rows_of_Q(const torch::Tensor& index) const {

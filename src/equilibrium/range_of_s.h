@@ -18,13 +18,15 @@ class RangeOfS {
   RangeOfS(const Propagation& S, const SolverOptions& options, double negligible);
 
   int64_t nodes = 0;
-  torch::Tensor lambda;     // (r,)
-  torch::Tensor ones;       // Q_rᵀ 1, (r, 1)
-  double rest_of_ones = 0;  // ‖1‖² - ‖Q_rᵀ 1‖²
+  torch::Tensor lambda;        // (r,)
+  torch::Tensor ones;          // Q_rᵀ 1, (r, 1)
+  torch::Tensor rest_of_ones;  // 1 - Q_r Q_rᵀ 1, (n, 1)
 
   /// Q_rᵀ Y for a Y that has rows at these nodes only, and the rows of Q_r Ẑ at them; undefined index: all.
   torch::Tensor to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const;
   torch::Tensor to_nodes(const torch::Tensor& Z_hat, const torch::Tensor& index) const;
+  /// X - Q_r X̂; exactly zero where Q_r is all of Q.
+  torch::Tensor rest_of(const torch::Tensor& X, const torch::Tensor& X_hat) const;
 
  private:
   torch::Tensor rows_of_Q(const torch::Tensor& index) const;

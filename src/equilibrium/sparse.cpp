@@ -21,6 +21,7 @@
 #include "equilibrium/conjugate_gradients.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/large_pages.h"
+#include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_kernel.h"
 #include "equilibrium/sparse_product.h"
@@ -62,20 +63,6 @@ torch::Tensor buffer(torch::Tensor& kept, int64_t n, int64_t columns, const torc
   if (!kept.defined() || kept.size(0) != n || kept.size(1) != columns)
     kept = in_large_pages({n, columns}, options);
   return kept;
-}
-
-// ‖X‖, also where the squares of single numbers leave the range.
-double norm_of(const torch::Tensor& X) {
-  const double norm = X.norm().item<double>();
-  return norm > 1e-12 && norm < 1e18 ? norm : X.to(torch::kFloat64).norm().item<double>();
-}
-
-// k with 2^k about `size` where that is far from 1, else 0: squares of what is 2^-k times as large stay in
-// range.
-int out_of_scale(double size) {
-  constexpr int far = 24;
-  const int k = size > 0 && std::isfinite(size) ? std::ilogb(size) : 0;
-  return std::abs(k) > far ? k : 0;
 }
 
 class SparseEquilibrium : public Equilibrium {

@@ -24,7 +24,16 @@ void pin_leading_pair(const Propagation& S, EigenBlock& block) {
     at[k] = 1 / S.left[k];
   }
   block.values[S.nodes - 1] = 1.0;
-  block.vectors.select(1, S.nodes - 1).copy_(leading / leading.norm());
+  // The least rotation that takes the computed v to the exact q, I - (v+q)(v+q)ᵀ/(1+vᵀq) + 2qvᵀ, takes the
+  // others along: on a long path they are rotated among each other, and an exact vector in the place of v
+  // alone would lean on its neighbours.
+  auto& V = block.vectors;
+  const auto v = V.select(1, S.nodes - 1).clone();
+  auto q = (leading / leading.norm()).to(v.options());
+  if (q.dot(v).item<double>() < 0) q = -q;
+  const auto sum = (v + q).unsqueeze(1);
+  V.addmm_(sum, sum.t().mm(V), 1, -1 / (1 + q.dot(v).item<double>()));
+  V.select(1, S.nodes - 1).copy_(q);
 }
 
 EigenBlock decompose(const Propagation& S, torch::Dtype dtype, torch::Device device) {
@@ -57,7 +66,7 @@ Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device devic
         "--direction "
         "undirected");
   const auto kinds = unique_components(S);
-  const std::string key = content_hash(S) + (dtype == torch::kFloat32 ? "-f32" : "-f64");
+  const std::string key = content_hash(S) + (dtype == torch::kFloat32 ? "-rotated-f32" : "-rotated-f64");
   const bool stored = store && !kinds.empty() && kinds.back().S.nodes >= smallest_stored;
   std::vector<EigenBlock> blocks;
   if (!stored || !store->load(key, blocks) || !belong_to(kinds, blocks)) {

@@ -45,7 +45,7 @@ class Side {
     cost_.preprocess_s = median(seconds);
   }
 
-  // An iterative solver's first epochs are its dearest: F moves fast, and the last solution helps little.
+  // An iterative solver's first epochs are its dearest: few eigenvalues of g stand out yet.
   void warm_up() {
     constexpr int enough = 10;
     constexpr double seconds = 10;

@@ -235,7 +235,7 @@ class Eignn : public Model {
     const torch::NoGradGuard guard;
     const double momentum = norm_->options.momentum().value();
     norm_->running_mean.lerp_(moments.mean, momentum);
-    norm_->running_var.lerp_(moments.variance * (n / (n - 1)), momentum);
+    norm_->running_var.lerp_(moments.variance * (n / (n - 1).clamp_min(1)), momentum);
     norm_->num_batches_tracked += 1;
   }
 

@@ -370,6 +370,66 @@ TEST(Solvers, SweepsBetweenFullResidualsReachTheSameSolution) {
       }
 }
 
+TEST(Solvers, SmallWeightsAndCotangentsStayInRangeInSinglePrecision) {
+  const int64_t n = 20, m = 48;
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(n, 2, 51)));
+  const auto F = 1e-4 * torch::eye(m, torch::kFloat64) + 1e-5 * random_matrix(m, m, 52);
+  const auto X = random_matrix(n, m, 53), Y = random_matrix(n, m, 54);
+  for (const char* name : {"krylov", "deflated", "sparse"})
+    for (const double epsilon : {1.0, 1e-12}) {
+      SCOPED_TRACE(name);
+      SolverOptions exact, single;
+      exact.epsilon = single.epsilon = epsilon;
+      single.dtype = torch::kFloat32;
+      const auto reference = make_solver("direct", S, exact, m)->solve(F, X);
+      const auto solved =
+          make_solver(name, S, single, m)->solve(F.to(torch::kFloat32), X.to(torch::kFloat32));
+      EXPECT_LE(relative_error(solved->rows().plain().to(torch::kFloat64), reference->rows().plain()), 2e-6);
+      const auto W = reference->pull({}, {Y, {}}, true).X.plain();
+      const auto tiny = solved->pull({}, {(1e-25 * Y).to(torch::kFloat32), {}}, true).X.plain();
+      EXPECT_LE(relative_error(1e25 * tiny.to(torch::kFloat64), W), 1e-5);
+    }
+}
+
+TEST(Solvers, AVarianceFarBelowTheMeanIsNotLostInSinglePrecision) {
+  // Two stars: S without self-loops has rank four, and most of Z is X's.
+  const Graph stars = Graph::from_arcs(12, {0, 0, 0, 0, 0, 6, 6, 6, 6, 6}, {1, 2, 3, 4, 5, 7, 8, 9, 10, 11});
+  for (const bool self_loops : {true, false}) {
+    const auto S = std::make_shared<Propagation>(
+        make_propagation(stars, {Direction::undirected, Normalisation::sym, self_loops}));
+    const auto F = random_matrix(4, 4, 55), X = 100 + random_matrix(12, 4, 56);
+    SolverOptions single;
+    single.dtype = torch::kFloat32;
+    const auto exact = make_solver("direct", S, {}, 4)->solve(F, X)->moments();
+    for (const char* name : {"krylov", "spectral"}) {
+      const auto moments =
+          make_solver(name, S, single, 4)->solve(F.to(torch::kFloat32), X.to(torch::kFloat32))->moments();
+      EXPECT_LE(relative_error(moments.variance.to(torch::kFloat64), exact.variance), 1e-4) << name;
+    }
+  }
+}
+
+TEST(Solvers, TheRecurrenceSaysWhichOfItsTwoNamesGaveUp) {
+  const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
+  SolverOptions options;
+  options.gamma = 1;
+  options.max_iterations = 50;
+  for (const std::string name : {"picard", "deflated"}) {
+    const auto solver = make_solver(name, S, options, 4);
+    const auto said = [&](const torch::Tensor& X) -> std::string {
+      try {
+        solver->solve(rank_one(4), X);
+      } catch (const InputError& error) {
+        return error.what();
+      }
+      return "nothing";
+    };
+    EXPECT_EQ(said(random_matrix(34, 4, 81)).rfind(name + " did not converge in 50 iterations", 0), 0U);
+    EXPECT_EQ(said(torch::full({34, 4}, NAN, torch::kFloat64)).rfind("a value is not finite (" + name, 0),
+              0U);
+  }
+}
+
 TEST(Solvers, UnknownNamesAreAnsweredWithTheNearest) {
   const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
   try {

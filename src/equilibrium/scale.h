@@ -1,0 +1,26 @@
+// Sizes whose squares leave the floating range.
+#pragma once
+
+#include <torch/types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace eignn {
+
+/// ‖X‖, also where the squares of single numbers leave the range.
+inline double norm_of(const torch::Tensor& X) {
+  const double norm = X.norm().item<double>();
+  return norm > 1e-12 && norm < 1e18 ? norm : X.to(torch::kFloat64).norm().item<double>();
+}
+
+/// k with 2^k about `size` where that is far from 1, else 0: squares of what is 2^-k times as large stay in
+/// range. 2^k itself does.
+inline int out_of_scale(double size) {
+  constexpr int far = 24, farthest = 100;
+  const int k = size > 0 && std::isfinite(size) ? std::ilogb(size) : 0;
+  return std::abs(k) > far ? std::clamp(k, -farthest, farthest) : 0;
+}
+
+}  // namespace eignn
