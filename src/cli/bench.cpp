@@ -208,16 +208,18 @@ Json parse_child(const ChildResult& result, const std::string& what) {
   try {
     return Json::parse(result.output);
   } catch (const Json::exception&) {
-    throw InputError(fmt::format("{} printed no JSON (bench)", what));
+    throw InputError(fmt::format(
+        "{} printed no JSON (bench); run it again, and see the message above if there is one", what));
   }
 }
 
 void add_bench(CLI::App& app) {
-  auto* bench = add_command(app, "bench", "Measure ours beside the published algorithm, in one run",
+  auto* bench = add_command(app, "bench", "Measure ours beside the published algorithm, and how it grows",
                             "  eignn bench chains\n"
                             "  eignn bench chains --size 100,20 --dtype float64 --json\n"
                             "  eignn bench heterophilic --dataset cornell --dataset chameleon\n"
                             "  eignn bench ppi\n"
+                            "  eignn bench scaling --quick\n"
                             "docs/performance.md says how to read them.");
   bench->require_subcommand(1);
   add_bench_chains(*bench);

@@ -6,8 +6,6 @@
 #include <sstream>
 
 #include "cli/bench.h"
-#include "cli/child_process.h"
-#include "cli/common.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "experiments/measure_scaling.h"
@@ -76,7 +74,7 @@ Json run_point(const ScalingPoint& p, const Flags& flags) {
   }
   Json json = {{"axis", p.axis},         {"graph", p.graph},   {"nodes", p.nodes},
                {"features", p.features}, {"solver", p.solver}, {"components", p.components}};
-  json.update(Json::parse(child.output));
+  json.update(parse_child(child, fmt::format("the measurement of {} on {} nodes", p.solver, p.nodes)));
   return json;
 }
 

@@ -7,7 +7,7 @@
 
 namespace eignn {
 
-/// g and its derivative. O(m³); no eigendecomposition until `decompose`.
+/// g and its derivative. O(m³), without an eigendecomposition.
 class Contraction {
  public:
   Contraction(const torch::Tensor& F, double gamma, double epsilon);

@@ -115,7 +115,8 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
       double dropped = 0;
       auto p = M(r);
       auto rho = row_dots(r, p);  // ρ = ⟨r, M⁻¹ r⟩, a row each
-      for (int64_t count = 0; count < most_products_in_a_sweep; ++count) {
+      for (int64_t count = 0; count < most_products_in_a_sweep && products <= options.max_iterations;
+           ++count) {
         const auto q = A(p);  // q = A p
         ++products;
         const auto none = torch::zeros_like(rho);
