@@ -235,37 +235,40 @@ TEST_P(EverySolver, SolvesThroughAutograd) {
 // A loss of some rows and of the moments over all nodes, through one adjoint solve, against a dense solve
 // that autograd differentiates.
 TEST_P(EverySolver, PullsFromRowsAndMomentsTogether) {
-  for (const bool self_loops : {true, false}) {
-    // A star without self-loops has λ = ±1 and nothing else: most of Z is outside the range of S.
-    const Graph star = Graph::from_arcs(9, {0, 0, 0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6, 7, 8});
-    const auto S = std::make_shared<Propagation>(
-        make_propagation(star, {Direction::undirected, Normalisation::sym, self_loops}));
-    auto F = random_matrix(4, 4, 95).requires_grad_(), X = random_matrix(9, 4, 96);
-    const auto solver = make_solver(GetParam(), S, {}, 4);
-    const auto index = torch::tensor({1, 3, 8}, torch::kInt64);
-    const auto weight = random_matrix(1, 4, 97).squeeze(0);
-    const auto loss = [&](const torch::Tensor& rows, const torch::Tensor& mean,
-                          const torch::Tensor& variance) {
-      return (((rows - mean) * (variance + 0.1).rsqrt()).pow(3) * weight).sum();
-    };
-    for (const bool with_X : {false, true}) {
-      SCOPED_TRACE(with_X);
-      auto x = X.clone().requires_grad_(with_X), x_dense = X.clone().requires_grad_(with_X);
-      auto F_dense = F.detach().clone().requires_grad_();
-      F.mutable_grad() = torch::Tensor();
-      const auto [rows, moments] = equilibrium_with_moments(*solver, F, x, index);
-      loss(rows, moments.mean, moments.variance).backward();
-      const auto K = test::kronecker(*S, F_dense, 0.8, 1e-12);
-      const auto Z = torch::linalg_solve(K, x_dense.reshape({-1, 1}), true).reshape({9, 4});
-      EXPECT_LE(relative_error(moments.mean, Z.mean(0)), 1e-12);
-      EXPECT_LE(relative_error(moments.variance, Z.var(0, false)), 1e-11);
-      loss(Z.index_select(0, index), Z.mean(0), Z.var(0, false)).backward();
-      EXPECT_LE(relative_error(F.grad(), F_dense.grad()), 1e-9);
-      if (with_X) {
-        EXPECT_LE(relative_error(x.grad(), x_dense.grad()), 1e-9);
+  for (const bool self_loops : {true, false})
+    for (const bool path : {true, false}) {
+      // Without self-loops a star has λ = ±1 and nothing else: most of Z is outside the range of S. An odd
+      // path has one λ = 0, and 1 is not in its range.
+      const Graph graph =
+          path ? chain_graph(1, 9) : Graph::from_arcs(9, {0, 0, 0, 0, 0, 0, 0, 0}, {1, 2, 3, 4, 5, 6, 7, 8});
+      const auto S = std::make_shared<Propagation>(
+          make_propagation(graph, {Direction::undirected, Normalisation::sym, self_loops}));
+      auto F = random_matrix(4, 4, 95).requires_grad_(), X = random_matrix(9, 4, 96);
+      const auto solver = make_solver(GetParam(), S, {}, 4);
+      const auto index = torch::tensor({1, 3, 8}, torch::kInt64);
+      const auto weight = random_matrix(1, 4, 97).squeeze(0);
+      const auto loss = [&](const torch::Tensor& rows, const torch::Tensor& mean,
+                            const torch::Tensor& variance) {
+        return (((rows - mean) * (variance + 0.1).rsqrt()).pow(3) * weight).sum();
+      };
+      for (const bool with_X : {false, true}) {
+        SCOPED_TRACE(with_X);
+        auto x = X.clone().requires_grad_(with_X), x_dense = X.clone().requires_grad_(with_X);
+        auto F_dense = F.detach().clone().requires_grad_();
+        F.mutable_grad() = torch::Tensor();
+        const auto [rows, moments] = equilibrium_with_moments(*solver, F, x, index);
+        loss(rows, moments.mean, moments.variance).backward();
+        const auto K = test::kronecker(*S, F_dense, 0.8, 1e-12);
+        const auto Z = torch::linalg_solve(K, x_dense.reshape({-1, 1}), true).reshape({9, 4});
+        EXPECT_LE(relative_error(moments.mean, Z.mean(0)), 1e-12);
+        EXPECT_LE(relative_error(moments.variance, Z.var(0, false)), 1e-11);
+        loss(Z.index_select(0, index), Z.mean(0), Z.var(0, false)).backward();
+        EXPECT_LE(relative_error(F.grad(), F_dense.grad()), 1e-9);
+        if (with_X) {
+          EXPECT_LE(relative_error(x.grad(), x_dense.grad()), 1e-9);
+        }
       }
     }
-  }
 }
 
 TEST_P(EverySolver, ProjectsWithoutFormingZ) {
