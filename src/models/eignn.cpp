@@ -93,20 +93,6 @@ class Eignn : public Model {
   }
 
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
-  std::vector<torch::Tensor> memory() const override {
-    std::vector<torch::Tensor> all;
-    for (const Part& part : parts_)
-      for (const auto& tensor : part.solver->memory()) all.push_back(tensor);
-    return all;
-  }
-  void restore(const std::vector<torch::Tensor>& memory) override {
-    const auto each = static_cast<std::ptrdiff_t>(memory.size() / parts_.size());
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      const auto first = memory.begin() + static_cast<std::ptrdiff_t>(p) * each;
-      parts_[p].solver->restore({first, first + each});
-    }
-    forget();
-  }
   const char* solver_name() const override { return parts_[0].solver->name(); }
   double preprocess_seconds() const override {
     double seconds = 0;

@@ -81,9 +81,6 @@ void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& 
   for (const auto& [name, tensor] : state_of(trainer.model()))
     content.tensors["now." + name] = to_bytes(tensor);
   for (const auto& [name, tensor] : progress.best) content.tensors["best." + name] = to_bytes(tensor);
-  const auto memory = trainer.model().memory();
-  for (size_t k = 0; k < memory.size(); ++k)
-    if (memory[k].defined()) content.tensors[fmt::format("memory.{}", k)] = to_bytes(memory[k]);
   const std::string adam = optimiser_bytes(trainer.optimiser());
   content.tensors["optimiser"] = {
       ElementType::uint8, {static_cast<int64_t>(adam.size())}, {adam.begin(), adam.end()}};
@@ -111,12 +108,6 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
   try {
     load_state(trainer.model(), with_prefix(content, "now."), folder.resume_path());
     progress.best = with_prefix(content, "best.");
-    std::vector<torch::Tensor> memory;
-    for (const auto& [name, tensor] : with_prefix(content, "memory.")) {
-      memory.resize(std::max<size_t>(memory.size(), std::stoull(name) + 1));
-      memory[std::stoull(name)] = tensor.to(trainer.model().parameters()[0].device());
-    }
-    trainer.model().restore(memory);
     const auto& adam = content.tensors.at("optimiser").bytes;
     std::istringstream stream(std::string(adam.begin(), adam.end()));
     torch::serialize::InputArchive archive;
