@@ -61,6 +61,20 @@ torch::Tensor Contraction::pullback(torch::Tensor R) const {
   return F_.mm(A).mul_(gamma_ / (nu_ + epsilon_));
 }
 
+torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu,
+                                double epsilon, const torch::Tensor& g_bar) {
+  const auto part_of = [&](const torch::Tensor& A) {
+    const auto dot = (A * gram).sum({1, 2}, /*keepdim=*/true);
+    return torch::where(nu > 0, dot / nu / nu, torch::zeros_like(dot));
+  };
+  auto A = g_bar + g_bar.transpose(1, 2);
+  const auto first = part_of(A);
+  A.addcmul_(first, gram, -1);
+  const auto second = part_of(A);
+  A.addcmul_((first + second) * (epsilon / (nu + epsilon)) - second, gram);
+  return F.bmm(A).div_(nu + epsilon);
+}
+
 DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon,
                                              bool refined)
     : Contraction(F, gamma, epsilon) {

@@ -41,23 +41,12 @@ std::unique_ptr<torch::optim::Adam> make_optimiser(Model& model, const TrainConf
   for (const auto& parameter : model.parameters())
     if (!is_F(parameter)) others.push_back(parameter);
   std::vector<torch::optim::OptimizerParamGroup> groups = {group(others, c.lr, c.weight_decay)};
-  const double lr_F = c.lr_propagation < 0 ? c.lr : c.lr_propagation;
-  const double decay_F = c.weight_decay_propagation < 0 ? c.weight_decay : c.weight_decay_propagation;
-  if (!F.empty() && lr_F > 0) groups.push_back(group(F, lr_F, decay_F));
-  if (lr_F == 0)
+  if (!F.empty() && rate_of_F(c) > 0) groups.push_back(group(F, rate_of_F(c), decay_of_F(c)));
+  if (rate_of_F(c) == 0)
     for (torch::Tensor f : F) f.set_requires_grad(false);
   return std::make_unique<torch::optim::Adam>(groups,
                                               torch::optim::AdamOptions(c.lr).weight_decay(c.weight_decay));
 }
-
-// Where a run stands between two epochs: all that the rest of it depends on.
-struct Progress {
-  int64_t next_epoch = 0, best_epoch = -1;
-  bool finished = false;
-  std::map<std::string, torch::Tensor> best;
-  std::vector<double> epoch_seconds, step_seconds;
-  double seconds = 0;
-};
 
 std::string optimiser_bytes(torch::optim::Adam& optimiser) {
   torch::serialize::OutputArchive archive;
@@ -159,7 +148,7 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
     report.train_loss = trainer.step(report.epoch);
     // The solve of this step was done by the evaluation before it; both belong to the step's cost.
     const double solve = trainer.model().solve_seconds();
-    progress.step_seconds.push_back(watch.seconds() + (report.epoch > 0 ? solve : 0));
+    const double step_seconds = watch.seconds() + (report.epoch > 0 ? solve : 0);
     const auto evaluation = trainer.evaluate(trainer.split().val);
     report.val_loss = evaluation.loss;
     report.metric = trainer.metric();
@@ -171,9 +160,7 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
       progress.best = state_of(trainer.model());
       progress.best_epoch = report.epoch;
     }
-    progress.epoch_seconds.push_back(report.seconds);
-    progress.seconds += report.seconds;
-    ++progress.next_epoch;
+    progress.note(report, step_seconds);
     if (folder) folder->append_epoch(report);
     if (hooks.on_epoch) hooks.on_epoch(report);
     if (verdict.stop) break;
@@ -228,6 +215,20 @@ int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
   return split;
 }
 
+double rate_of_F(const TrainConfig& c) {
+  return c.lr_propagation < 0 ? c.lr : c.lr_propagation;
+}
+
+double decay_of_F(const TrainConfig& c) {
+  return c.weight_decay_propagation < 0 ? c.weight_decay : c.weight_decay_propagation;
+}
+
+double schedule_factor(const TrainConfig& config, int64_t epoch) {
+  if (config.schedule == "constant") return 1;
+  const double part = static_cast<double>(epoch) / static_cast<double>(config.epochs);
+  return (1 + std::cos(std::acos(-1.0) * part)) / 2;
+}
+
 Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store)
     : config_(config) {
   const auto device = parse_device(config.device);
@@ -262,8 +263,7 @@ std::vector<torch::Tensor> Trainer::batches(int64_t epoch) const {
 
 void Trainer::set_learning_rates(int64_t epoch) {
   if (config_.schedule == "constant") return;
-  const double part = static_cast<double>(epoch) / static_cast<double>(config_.epochs);
-  const double factor = (1 + std::cos(std::acos(-1.0) * part)) / 2;
+  const double factor = schedule_factor(config_, epoch);
   for (size_t k = 0; k < full_rates_.size(); ++k)
     optimiser_->param_groups()[k].options().set_lr(factor * full_rates_[k]);
 }
@@ -288,6 +288,47 @@ double Trainer::step(int64_t epoch) {
     nodes += batch.numel();
   }
   return sum / static_cast<double>(nodes);
+}
+
+void Progress::note(const EpochReport& report, double step) {
+  epoch_seconds.push_back(report.seconds);
+  step_seconds.push_back(step);
+  seconds += report.seconds;
+  ++next_epoch;
+}
+
+void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
+              const std::vector<torch::Tensor>& F_start, TrainSummary& summary) {
+  summary.epochs = progress.next_epoch;
+  summary.best_epoch = progress.best_epoch;
+  if (progress.best.empty())
+    throw InputError("no epoch had a finite validation loss; lower --lr, or use --dtype float64");
+  load_state(trainer.model(), progress.best, "the best epoch");
+  const Split& split = trainer.split();
+  const auto train = trainer.evaluate(split.train), val = trainer.evaluate(split.val),
+             test = trainer.evaluate(split.test);
+  summary.metric = trainer.metric();
+  summary.score = {train.score, val.score, test.score};
+  summary.loss = {train.loss, val.loss, test.loss};
+  if (!dataset.distance.empty())
+    summary.by_distance =
+        accuracy_by_distance(scores_of(trainer.model(), split.test),
+                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
+  summary.seconds_total = progress.seconds + trainer.model().preprocess_seconds();
+  summary.seconds_per_epoch = median(progress.epoch_seconds);
+  summary.seconds_per_train_step = median(progress.step_seconds);
+  summary.preprocess_seconds = trainer.model().preprocess_seconds();
+  summary.peak_memory_bytes = peak_memory_bytes();
+  describe_propagation(F_start, trainer.model().propagation_weights(), summary.config.epsilon, summary);
+  if (folder) {
+    write_checkpoint(folder->checkpoint_path(),
+                     {summary.config, dataset.feature_count(), dataset.classes, progress.best});
+    folder->write_predictions(
+        dataset, dataset.splits[summary.split],
+        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
+    folder->write_summary(summary);
+    std::remove(folder->resume_path().c_str());
+  }
 }
 
 TrainSummary train(const TrainConfig& given, const std::string& path, bool resume, const TrainHooks& hooks,
@@ -325,34 +366,7 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   summary.interrupted = !progress.finished;
   if (summary.interrupted) return summary;
 
-  if (progress.best.empty())
-    throw InputError("no epoch had a finite validation loss; lower --lr, or use --dtype float64");
-  load_state(trainer.model(), progress.best, "the best epoch");
-  const Split& split = trainer.split();
-  const auto train = trainer.evaluate(split.train), val = trainer.evaluate(split.val),
-             test = trainer.evaluate(split.test);
-  summary.metric = trainer.metric();
-  summary.score = {train.score, val.score, test.score};
-  summary.loss = {train.loss, val.loss, test.loss};
-  if (!dataset.distance.empty())
-    summary.by_distance =
-        accuracy_by_distance(scores_of(trainer.model(), split.test),
-                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
-  summary.seconds_total = progress.seconds + trainer.model().preprocess_seconds();
-  summary.seconds_per_epoch = median(progress.epoch_seconds);
-  summary.seconds_per_train_step = median(progress.step_seconds);
-  summary.preprocess_seconds = trainer.model().preprocess_seconds();
-  summary.peak_memory_bytes = peak_memory_bytes();
-  describe_propagation(F_start, trainer.model().propagation_weights(), config.epsilon, summary);
-  if (folder) {
-    write_checkpoint(folder->checkpoint_path(),
-                     {config, dataset.feature_count(), dataset.classes, progress.best});
-    folder->write_predictions(
-        dataset, dataset.splits[summary.split],
-        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
-    folder->write_summary(summary);
-    std::remove(folder->resume_path().c_str());
-  }
+  conclude(trainer, dataset, folder.get(), progress, F_start, summary);
   return summary;
 }
 
