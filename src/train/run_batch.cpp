@@ -75,8 +75,7 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
   if (c.head != "plain" && c.head != "l2") refuse("a batch knows the heads plain and l2, not " + c.head);
   if (c.encoder > 0 || c.equilibria > 1) refuse("a batch has no encoder and one equilibrium");
   if (dataset.graphs() > 1 || dataset.multi_label()) refuse("a batch is of one graph with one label a node");
-  if (c.gamma >= 1 ||
-      chebyshev_terms(c.gamma, backward_tolerance(solver_options(c))) > most_terms)
+  if (c.gamma >= 1 || chebyshev_terms(c.gamma, backward_tolerance(solver_options(c))) > most_terms)
     refuse(fmt::format("the series for gamma {} has no end in sight", c.gamma));
 }
 
@@ -97,7 +96,7 @@ struct RunBatch::Shared {
 
 // What each has of its own, b of them.
 struct RunBatch::Runs {
-  torch::Tensor F, B;                     // (b, m, m), (b, classes, m)
+  torch::Tensor F, B;  // (b, m, m), (b, classes, m)
   BatchedAdam adam_F, adam_B;
   torch::Tensor share, is_val, val_count;  // (n, b): 1/|train| at training nodes; 1 at validation nodes; (b,)
   torch::Tensor gram, nu, twice_argument;  // FᵀF, its norm (b, 1, 1), and 2(2g - I)
@@ -131,8 +130,7 @@ class RunBatch::PlainOutputs : public Outputs {
  public:
   explicit PlainOutputs(const Shared& shared)
       : shared_(shared), X_hat_(shared.range->to_spectral(shared.X, {})) {
-    if (shared.range->lambda.size(0) < shared.range->nodes)
-      X_rest_ = shared.range->rest_of(shared.X, X_hat_);
+    if (shared.range->lambda.size(0) < shared.range->nodes) X_rest_ = shared.range->rest_of(shared.X, X_hat_);
   }
 
   torch::Tensor start(const torch::Tensor& B) const override { return B; }
@@ -327,8 +325,8 @@ void RunBatch::keep(const std::vector<int64_t>& places) {
   const int64_t b = r.F.size(0), m = r.F.size(1);
   for (torch::Tensor* t : {&r.gram, &r.nu, &r.twice_argument, &r.scores}) *t = torch::Tensor();
   r.report = torch::zeros({3, b}, r.power1.options());
-  r.chain = std::make_unique<ChebyshevChain>(shared_->terms(), b, outputs_->start(r.B).size(1), m,
-                                             shared_->type);
+  r.chain =
+      std::make_unique<ChebyshevChain>(shared_->terms(), b, outputs_->start(r.B).size(1), m, shared_->type);
   evaluate();
   captured_ = std::make_unique<Captured>([this] { work(); }, shared_->type.device());
 }
@@ -387,10 +385,10 @@ std::map<std::string, torch::Tensor> RunBatch::state(int64_t place) const {
   return {{"F", runs_->F[place].clone()}, {"B", runs_->B[place].clone()}};
 }
 
-std::vector<TrainSummary> train_together(
-    const std::vector<TrainConfig>& configs, const std::vector<std::string>& folders, const Dataset& dataset,
-    const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
-    const std::function<bool()>& interrupted) {
+std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs,
+                                         const std::vector<std::string>& folders, const Dataset& dataset,
+                                         const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
+                                         const std::function<bool()>& interrupted) {
   struct Run {
     std::unique_ptr<RunFolder> folder;
     EarlyStopping stopping;

@@ -6,7 +6,8 @@
 // the thin side of the problem, so that no n×m equilibrium is ever solved for:
 //
 //     plain head   f = Q Σ_p α_p(Λ) X̂ (B T_p)ᵀ      a chain of classes×m from B
-//     l2 head      Z = Σ_p α_p(S) U (E T_p)          a chain of k×m from X = U E, its k features that are not 0
+//     l2 head      Z = Σ_p α_p(S) U (E T_p)          a chain of k×m from X = U E, its k features that are not
+//     0
 //
 // What is left of an epoch is FᵀF, the chain forwards and backwards, and ∇F.
 #pragma once

@@ -58,7 +58,8 @@ struct Progress {
   std::vector<double> epoch_seconds, step_seconds;
   double seconds = 0;
 
-  void note(const EpochReport& report, double step);  // an epoch is over; `step`: seconds of its training step
+  void note(const EpochReport& report,
+            double step);  // an epoch is over; `step`: seconds of its training step
 };
 
 class RunFolder;

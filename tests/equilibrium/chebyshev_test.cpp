@@ -75,7 +75,8 @@ TEST(Chebyshev, PullsBackWhatFiniteDifferencesSay) {
       const double difference =
           of_g ? loss(P0, g + step) - loss(P0, g - step) : loss(P0 + step, g) - loss(P0 - step, g);
       const double exact = gradient.reshape({-1})[entry].item<double>();
-      EXPECT_NEAR(difference / (2 * h), exact, 1e-6 * (1 + std::abs(exact))) << (of_g ? "g " : "P0 ") << entry;
+      EXPECT_NEAR(difference / (2 * h), exact, 1e-6 * (1 + std::abs(exact)))
+          << (of_g ? "g " : "P0 ") << entry;
     }
 }
 

@@ -69,7 +69,8 @@ void expect_equal_trajectories(const std::vector<TrainConfig>& configs, const Da
   }
   for (size_t k = 0; k < configs.size(); ++k)
     for (const auto& [name, value] : batch.state(static_cast<int64_t>(k)))
-      EXPECT_LE((value - alone[k]->model().named_parameters()[name]).abs().max().item<double>(), 1e-8) << name;
+      EXPECT_LE((value - alone[k]->model().named_parameters()[name]).abs().max().item<double>(), 1e-8)
+          << name;
 }
 
 TEST(RunBatch, FollowsEachRunWithThePlainHead) {
@@ -162,8 +163,8 @@ TEST(RunBatch, SaysWhenItWasInterrupted) {
   std::vector<TrainConfig> configs(2, plain(50));
   configs[1].split = "1";
   int epochs = 0;
-  const auto runs =
-      train_together(configs, {}, words(), [&](const auto&) { ++epochs; }, [&] { return epochs == 3; });
+  const auto runs = train_together(
+      configs, {}, words(), [&](const auto&) { ++epochs; }, [&] { return epochs == 3; });
   for (const TrainSummary& run : runs) EXPECT_TRUE(run.interrupted);
   EXPECT_EQ(epochs, 3);
 }
