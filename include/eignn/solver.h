@@ -72,6 +72,24 @@ class Equilibrium {
   double seconds = 0;
 };
 
+/// f = Z C, solved for one who has no use for Z itself: a solver may start from C and never know Z. Does not
+/// change.
+class Projection {
+ public:
+  virtual ~Projection() = default;
+
+  /// Z C at these nodes, (index.size(0), columns of C).
+  virtual torch::Tensor rows(const torch::Tensor& index) const = 0;
+
+  struct Gradients {
+    torch::Tensor F, C;
+  };
+  /// Given ∂L/∂f at these nodes (0 elsewhere).
+  virtual Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const = 0;
+
+  double seconds = 0;
+};
+
 /// Eigenvalues (k,) ascending and eigenvectors (k, k) of one diagonal block of S.
 struct EigenBlock {
   torch::Tensor values, vectors;
@@ -112,6 +130,10 @@ class Solver {
   /// X is analysed once and the analysis kept as long as the same tensor (same storage, same version) is
   /// given.
   virtual std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) = 0;
+
+  /// Z C alone, C being (m, few).
+  virtual std::shared_ptr<const Projection> project(const torch::Tensor& F, const torch::Tensor& X,
+                                                    const torch::Tensor& C);
 
   /// Whether an evaluation and the next training step may share one solve, as nothing but F and X decides it.
   virtual bool shares_solves() const { return true; }
@@ -164,7 +186,11 @@ SolveStatus status_of(const Solver& solver, const Equilibrium& solved, const tor
 ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
                        const torch::Tensor& index = {}, std::shared_ptr<const Equilibrium> cached = nullptr);
 
-/// The same together with the moments over all nodes; one adjoint solve serves both.
+/// The projection's rows through autograd: differentiable in F and C, which must be those it was solved for.
+torch::Tensor projected(std::shared_ptr<const Projection> projection, const torch::Tensor& F,
+                        const torch::Tensor& C, const torch::Tensor& index);
+
+/// equilibrium() together with the moments over all nodes; one adjoint solve serves both.
 std::pair<torch::Tensor, Moments> equilibrium_with_moments(
     Solver& solver, const torch::Tensor& F, const torch::Tensor& X, const torch::Tensor& index,
     std::shared_ptr<const Equilibrium> cached = nullptr);

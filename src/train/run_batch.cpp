@@ -333,7 +333,7 @@ void RunBatch::keep(const std::vector<int64_t>& places) {
 
 void RunBatch::evaluate() {
   Runs& r = *runs_;
-  put(r.gram, r.F.transpose(1, 2).bmm(r.F));
+  put(r.gram, grams_of(r.F));
   put(r.nu, r.gram.square().sum({1, 2}, /*keepdim=*/true).sqrt());
   put(r.twice_argument, r.gram * (4 / (r.nu + shared_->config.epsilon)));
   r.twice_argument.diagonal(0, 1, 2).sub_(2);
