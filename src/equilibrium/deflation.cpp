@@ -54,7 +54,7 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   const auto Y = join(1), gY = join(2);
   const auto both = exact(torch::stack({Y.t().mm(Y), Y.t().mm(gY)}));  // one wait for the device
   const auto YtY = both[0], YtgY = both[1];
-  const SingleThreadedBlas guard;  // matrices of 48 columns: threads would cost more than they do
+  const SingleThread guard;  // matrices of 48 columns
   const auto C = orthonormaliser(YtY);
   const auto [theta, U] = torch::linalg_eigh(C.t().mm(YtgY).mm(C));
   return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options()) * (nu * scale)};

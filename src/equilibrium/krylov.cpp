@@ -320,7 +320,7 @@ class KrylovSolver : public Solver {
     const Stopwatch watch;
     if (!alpha_.defined())
       alpha_ = chebyshev_coefficients(range_->lambda, options_.gamma,
-                                      chebyshev_terms(options_.gamma, backward_tolerance(options_) / 2));
+                                      chebyshev_terms(options_.gamma, backward_tolerance(options_)));
     auto projection = std::make_shared<KrylovProjection>(range_, source(X), alpha_, F, C, options_);
     projection->seconds = watch.seconds();
     return projection;
@@ -337,7 +337,7 @@ class KrylovSolver : public Solver {
   // Whether the series from C costs less than the solves: about five products of r rows, forth and back.
   bool starts_at(const torch::Tensor& C) const {
     if (options_.gamma >= 1) return false;
-    const int64_t terms = chebyshev_terms(options_.gamma, backward_tolerance(options_) / 2);
+    const int64_t terms = chebyshev_terms(options_.gamma, backward_tolerance(options_));
     return 2 * terms * C.size(1) < 5 * range_->lambda.size(0);
   }
 

@@ -32,21 +32,39 @@ void put(torch::Tensor& slot, const torch::Tensor& value) {
     slot = value.clone();
 }
 
-// Adam with a rate and a decay per run, and its step count on the device.
+// Adam's two powers and what follows from them, on the device.
+struct AdamClock {
+  torch::Tensor power1, power2;  // β₁^t, β₂^t
+  torch::Tensor schedule;        // the factor of all rates
+  torch::Tensor rate, floor;     // √(1-β₂^t) / (1-β₁^t) of a rate; ε √(1-β₂^t)
+
+  explicit AdamClock(torch::Device device)
+      : power1(torch::ones({}, torch::dtype(torch::kFloat64).device(device))),
+        power2(torch::ones_like(power1)),
+        schedule(torch::ones_like(power1)) {}
+
+  void tick() {
+    const torch::optim::AdamOptions defaults;
+    power1.mul_(std::get<0>(defaults.betas()));
+    power2.mul_(std::get<1>(defaults.betas()));
+    const auto root = (1 - power2).sqrt();
+    rate = schedule * root / (1 - power1);
+    floor = root * defaults.eps();
+  }
+};
+
+// Adam with a rate and a decay per run.
 struct BatchedAdam {
   torch::Tensor rate, decay;    // (b, 1, 1)
   torch::Tensor first, second;  // moments, as the parameter
 
-  // `power1`, `power2`: β₁^t and β₂^t.
-  void step(torch::Tensor& parameter, const torch::Tensor& gradient, const torch::Tensor& power1,
-            const torch::Tensor& power2, const torch::Tensor& schedule) {
-    const torch::optim::AdamOptions defaults;
-    const auto [beta1, beta2] = defaults.betas();
+  void step(torch::Tensor& parameter, const torch::Tensor& gradient, const AdamClock& clock) {
+    const auto [beta1, beta2] = torch::optim::AdamOptions().betas();
     const auto g = torch::addcmul(gradient, decay, parameter);
-    first.mul_(beta1).add_(g, 1 - beta1);
+    first.lerp_(g, 1 - beta1);
     second.mul_(beta2).addcmul_(g, g, 1 - beta2);
-    const auto length = second.sqrt().div_((1 - power2).sqrt()).add_(defaults.eps());
-    parameter.sub_(torch::div(first, length).mul_(rate * (schedule / (1 - power1))));
+    const auto length = second.sqrt().add_(clock.floor);
+    parameter.addcmul_(torch::div(first, length), rate * clock.rate, -1);
   }
 
   void keep(const torch::Tensor& places) {
@@ -88,7 +106,6 @@ struct RunBatch::Shared {
   std::unique_ptr<RangeOfS> range;
   torch::Tensor X;      // (n, m)
   torch::Tensor alpha;  // (r, terms)
-  torch::Tensor truth;  // (n, 1, classes): one-hot, a row of zeros where the label is not known
   torch::Tensor label;  // (n, 1)
 
   int64_t terms() const { return alpha.size(1); }
@@ -98,11 +115,14 @@ struct RunBatch::Shared {
 struct RunBatch::Runs {
   torch::Tensor F, B;  // (b, m, m), (b, classes, m)
   BatchedAdam adam_F, adam_B;
-  torch::Tensor share, is_val, val_count;  // (n, b): 1/|train| at training nodes; 1 at validation nodes; (b,)
+  torch::Tensor share;                   // (n, b, 1): 1/|train| at training nodes, 0 elsewhere
+  torch::Tensor train_truth, val_truth;  // (n, b, classes): the truth, so weighted; with 1/|val|
+  torch::Tensor is_val;                  // (n, b): 1 at validation nodes
+  std::vector<double> val_count;
   torch::Tensor gram, nu, twice_argument;  // FᵀF, its norm (b, 1, 1), and 2(2g - I)
   torch::Tensor scores;                    // (n, b, classes), of the weights as they are
-  torch::Tensor report;                    // (3, b) in float64: training loss, validation loss, right ones
-  torch::Tensor power1, power2, schedule;  // β₁^t, β₂^t, and the factor of all rates
+  torch::Tensor report;                    // (3, b): training loss, validation loss, right ones
+  std::unique_ptr<AdamClock> clock;
   std::unique_ptr<ChebyshevChain> chain;
   uint64_t dropout_seed = 0;
 };
@@ -185,12 +205,10 @@ class RunBatch::NormalisedOutputs : public Outputs {
   torch::Tensor scores(const torch::Tensor& P, const torch::Tensor& B) override {
     const int64_t terms = P.size(0), b = P.size(1), k = P.size(2), m = P.size(3);
     const auto z = torch::matmul(N_, P.transpose(0, 1).reshape({b, terms * k, m}));
-    // As in the model: near 1 first, so that squares cannot underflow; a row of zeros stays one.
-    const auto or_one = [](const torch::Tensor& t) { return torch::where(t > 0, t, torch::ones_like(t)); };
-    const auto size = or_one(z.abs().amax(2, true));
-    const auto near_one = z / size, norm = or_one(near_one.norm(2, 2, true));
-    put(direction_, near_one / norm);
-    put(length_, size * norm);
+    // A row below the smallest square is lost, as it is to rounding: the series is right to the largest row.
+    const auto length = z.norm(2, 2, /*keepdim=*/true);
+    put(over_length_, length.reciprocal().masked_fill_(length == 0, 0));
+    put(direction_, z * over_length_);
     return scores_of(direction_, B);
   }
 
@@ -207,7 +225,7 @@ class RunBatch::NormalisedOutputs : public Outputs {
     const auto by_run = cotangent.transpose(0, 1);  // (b, n, c)
     const auto u_bar = dropped(by_run.bmm(B));
     const auto along = (direction_ * u_bar).sum(2, true);
-    const auto z_bar = torch::addcmul(u_bar, along, direction_, -1) / length_;
+    const auto z_bar = torch::addcmul(u_bar, along, direction_, -1) * over_length_;
     const int64_t b = B.size(0), k = E_.size(0), m = B.size(2);
     const auto P_bar = torch::matmul(N_.t(), z_bar).view({b, -1, k, m}).transpose(0, 1).contiguous();
     return {P_bar, by_run.transpose(1, 2).bmm(dropped(direction_))};
@@ -225,8 +243,8 @@ class RunBatch::NormalisedOutputs : public Outputs {
 
   double dropout_;
   at::Generator generator_;
-  torch::Tensor E_, N_;               // (k, m); (n, terms·k)
-  torch::Tensor direction_, length_;  // z/‖z‖ and ‖z‖: (b, n, m), (b, n, 1)
+  torch::Tensor E_, N_;                    // (k, m); (n, terms·k)
+  torch::Tensor direction_, over_length_;  // z/‖z‖ and 1/‖z‖: (b, n, m), (b, n, 1)
   torch::Tensor mask_;
 };
 
@@ -248,7 +266,7 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   shared_->range = std::make_unique<RangeOfS>(S, options, tolerance / 2);
   shared_->X = dataset.features.to(shared_->type);
   shared_->alpha =
-      chebyshev_coefficients(shared_->range->lambda, c.gamma, chebyshev_terms(c.gamma, tolerance / 2));
+      chebyshev_coefficients(shared_->range->lambda, c.gamma, chebyshev_terms(c.gamma, tolerance));
   if (c.head == "plain")
     outputs_ = std::make_unique<PlainOutputs>(*shared_);
   else
@@ -259,15 +277,14 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   const auto known = dataset.labels.clamp_min(0);
   auto truth = torch::one_hot(known, dataset.classes).to(torch::kFloat64);
   truth.masked_fill_(dataset.labels.lt(0).unsqueeze(1), 0);
-  shared_->truth = truth.unsqueeze(1).to(shared_->type);
   shared_->label = dataset.labels.unsqueeze(1).to(options.device);
 
   runs_ = std::make_unique<Runs>();
   Runs& r = *runs_;
   std::vector<torch::Tensor> F, B;
   std::map<uint64_t, std::map<std::string, torch::Tensor>> starts;
-  auto share = torch::zeros({n, b}, torch::kFloat64), is_val = torch::zeros({n, b}, torch::kFloat64),
-       val_count = torch::zeros({b}, torch::kFloat64);
+  auto share = torch::zeros({n, b}, torch::kFloat64), is_val = torch::zeros_like(share),
+       val_share = torch::zeros_like(share);
   const auto per_run = [&](auto value) {
     std::vector<double> values;
     for (const TrainConfig& config : configs) values.push_back(value(config));
@@ -276,8 +293,10 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   for (int64_t k = 0; k < b; ++k) {
     const Split& split = dataset.splits.at(split_number(configs[k], dataset));
     share.select(1, k).index_fill_(0, split.train, 1 / static_cast<double>(split.train.numel()));
+    const auto val_count = static_cast<double>(split.val.numel());
     is_val.select(1, k).index_fill_(0, split.val, 1);
-    val_count[k] = split.val.numel();
+    val_share.select(1, k).index_fill_(0, split.val, 1 / val_count);
+    r.val_count.push_back(val_count);
     auto& start = starts[configs[k].seed];
     if (start.empty()) {
       const auto model = make_model(dataset, configs[k], store);
@@ -289,16 +308,15 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   }
   r.F = torch::stack(F).to(shared_->type);
   r.B = torch::stack(B).to(shared_->type);
-  r.share = share.to(shared_->type);
+  r.share = share.unsqueeze(2).to(shared_->type);
   r.is_val = is_val.to(shared_->type);
-  r.val_count = val_count.to(options.device);
+  r.train_truth = (share.unsqueeze(2) * truth.unsqueeze(1)).to(shared_->type);
+  r.val_truth = (val_share.unsqueeze(2) * truth.unsqueeze(1)).to(shared_->type);
   r.adam_F = {per_run(rate_of_F), per_run(decay_of_F), torch::zeros_like(r.F), torch::zeros_like(r.F)};
   r.adam_B = {per_run([](const TrainConfig& x) { return x.lr; }),
               per_run([](const TrainConfig& x) { return x.weight_decay; }), torch::zeros_like(r.B),
               torch::zeros_like(r.B)};
-  r.power1 = torch::ones({}, torch::dtype(torch::kFloat64).device(options.device));
-  r.power2 = torch::ones_like(r.power1);
-  r.schedule = torch::ones_like(r.power1);
+  r.clock = std::make_unique<AdamClock>(options.device);
   r.dropout_seed = c.seed;
   keep([&] {
     std::vector<int64_t> all(b);
@@ -318,13 +336,16 @@ void RunBatch::keep(const std::vector<int64_t>& places) {
   Runs& r = *runs_;
   const auto kept = torch::tensor(places, torch::kInt64).to(r.F.device());
   captured_ = nullptr;
-  for (torch::Tensor* t : {&r.F, &r.B, &r.val_count}) *t = t->index_select(0, kept);
-  for (torch::Tensor* t : {&r.share, &r.is_val}) *t = t->index_select(1, kept);
+  for (torch::Tensor* t : {&r.F, &r.B}) *t = t->index_select(0, kept);
+  for (torch::Tensor* t : {&r.share, &r.train_truth, &r.val_truth, &r.is_val}) *t = t->index_select(1, kept);
+  std::vector<double> val_count;
+  for (const int64_t place : places) val_count.push_back(r.val_count[place]);
+  r.val_count = val_count;
   r.adam_F.keep(kept);
   r.adam_B.keep(kept);
   const int64_t b = r.F.size(0), m = r.F.size(1);
   for (torch::Tensor* t : {&r.gram, &r.nu, &r.twice_argument, &r.scores}) *t = torch::Tensor();
-  r.report = torch::zeros({3, b}, r.power1.options());
+  r.report = torch::zeros({3, b}, shared_->type);
   r.chain =
       std::make_unique<ChebyshevChain>(shared_->terms(), b, outputs_->start(r.B).size(1), m, shared_->type);
   evaluate();
@@ -334,7 +355,7 @@ void RunBatch::keep(const std::vector<int64_t>& places) {
 void RunBatch::evaluate() {
   Runs& r = *runs_;
   put(r.gram, grams_of(r.F));
-  put(r.nu, r.gram.square().sum({1, 2}, /*keepdim=*/true).sqrt());
+  put(r.nu, r.gram.flatten(1).norm(2, 1).view({-1, 1, 1}));
   put(r.twice_argument, r.gram * (4 / (r.nu + shared_->config.epsilon)));
   r.twice_argument.diagonal(0, 1, 2).sub_(2);
   r.chain->run(outputs_->start(r.B), r.twice_argument);
@@ -343,26 +364,21 @@ void RunBatch::evaluate() {
 
 void RunBatch::work() {
   Runs& r = *runs_;
-  const auto scores = outputs_->training_scores(r.scores, r.B);
-  const auto log_p = torch::log_softmax(scores, 2);
-  const auto share = r.share.unsqueeze(2);
-  r.report[0].copy_((share * shared_->truth * log_p).sum(at::IntArrayRef({0, 2})).neg());
-  const auto pulled = outputs_->pull(share * (log_p.exp() - shared_->truth), r.B);
+  const auto sum_of_run = [](const torch::Tensor& t) { return t.sum(at::IntArrayRef({0, 2})); };
+  const auto log_p = torch::log_softmax(outputs_->training_scores(r.scores, r.B), 2);
+  const auto train_loss = sum_of_run(r.train_truth * log_p).neg();
+  const auto pulled = outputs_->pull(torch::addcmul(-r.train_truth, r.share, log_p.exp()), r.B);
   const auto through = r.chain->pull(pulled.P, r.twice_argument);
 
-  r.power1.mul_(std::get<0>(torch::optim::AdamOptions().betas()));
-  r.power2.mul_(std::get<1>(torch::optim::AdamOptions().betas()));
+  r.clock->tick();
   const auto grad_F = pull_contractions(r.F, r.gram, r.nu, shared_->config.epsilon, through.g);
-  r.adam_F.step(r.F, grad_F, r.power1, r.power2, r.schedule);
-  r.adam_B.step(r.B, outputs_->starts_at_B() ? pulled.B + through.P0 : pulled.B, r.power1, r.power2,
-                r.schedule);
+  r.adam_F.step(r.F, grad_F, *r.clock);
+  r.adam_B.step(r.B, outputs_->starts_at_B() ? pulled.B + through.P0 : pulled.B, *r.clock);
 
   evaluate();
-  const auto log_q = torch::log_softmax(r.scores, 2);
-  const auto val_loss = (r.is_val.unsqueeze(2) * shared_->truth * log_q).sum(at::IntArrayRef({0, 2})).neg();
-  r.report[1].copy_(val_loss.to(torch::kFloat64) / r.val_count);
-  const auto right = r.scores.argmax(2).eq(shared_->label);
-  r.report[2].copy_((r.is_val * right).sum(0));  // a count: divided on the host, as alone
+  const auto val_loss = sum_of_run(r.val_truth * torch::log_softmax(r.scores, 2)).neg();
+  const auto right = (r.is_val * r.scores.argmax(2).eq(shared_->label)).sum(0);
+  torch::stack_out(r.report, {train_loss, val_loss, right});
 }
 
 std::vector<RunBatch::Report> RunBatch::epoch() {
@@ -370,14 +386,14 @@ std::vector<RunBatch::Report> RunBatch::epoch() {
   Runs& r = *runs_;
   const TrainConfig& c = shared_->config;
   outputs_->seed_dropout(stream_seed(r.dropout_seed, Stream::dropout, static_cast<uint64_t>(epoch_)));
-  if (c.schedule != "constant") r.schedule.fill_(schedule_factor(c, epoch_));
+  if (c.schedule != "constant") r.clock->schedule.fill_(schedule_factor(c, epoch_));
   (*captured_)();
   ++epoch_;
-  const auto report = r.report.to(torch::kCPU), counts = r.val_count.to(torch::kCPU);
+  const auto report = r.report.to(torch::kCPU).to(torch::kFloat64);
+  const auto at = report.accessor<double, 2>();
   std::vector<Report> out;
   for (int64_t k = 0; k < size(); ++k)
-    out.push_back({report[0][k].item<double>(), report[1][k].item<double>(),
-                   report[2][k].item<double>() / counts[k].item<double>()});
+    out.push_back({at[0][k], at[1][k], at[2][k] / r.val_count[k]});  // a count, divided as it is alone
   return out;
 }
 
