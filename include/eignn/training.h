@@ -83,6 +83,9 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& con
 
 /// Threads of libtorch and of the BLAS, for all that follows; 0: all cores. Returns the number in use.
 int64_t use_threads(int64_t threads);
+/// Those that the configuration asks for. Where a GPU does the work 0 is one: what is left for the CPU is
+/// small problems, which more threads slow down.
+int64_t use_threads(const TrainConfig& config);
 
 struct Scores {
   double train = 0, val = 0, test = 0;

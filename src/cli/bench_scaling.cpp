@@ -201,7 +201,7 @@ void work(Flags& flags) {
   if (flags.up_to < least)
     throw UsageError(fmt::format("{} is out of range (--up-to); give {} nodes or more", flags.up_to, least));
 
-  const int64_t threads = use_threads(flags.config.threads);
+  const int64_t threads = use_threads(flags.config);
   const auto points = scaling_points(flags.axis, flags.up_to, flags.solvers);
   Json measured = Json::array();
   for (const ScalingPoint& p : points) {

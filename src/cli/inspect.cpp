@@ -51,7 +51,7 @@ void work(const CLI::App& command, Flags& flags) {
         "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
   validate(flags.config);
   apply_recipe(flags.config, given);
-  use_threads(flags.config.threads);
+  use_threads(flags.config);
   const Json json = !flags.graph.empty()        ? inspect_graph(flags.graph, flags.graph_format, flags.config)
                     : !flags.checkpoint.empty() ? inspect_checkpoint(flags.checkpoint)
                                                 : inspect_dataset(flags.config);

@@ -23,7 +23,7 @@ Restored restore(const CLI::App& command, const TrainConfig& flags, const std::s
   out.config = checkpoint.config;
   override_given(command, flags, out.config);
   validate(out.config);
-  use_threads(out.config.threads);
+  use_threads(out.config);
   out.dataset = load_dataset(out.config);
   if (out.config.split == "all") out.config.split = "0";
   out.split = split_number(out.config, out.dataset);

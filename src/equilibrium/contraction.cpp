@@ -81,16 +81,18 @@ torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gra
       gradients.push_back(pull(F[k], gram[k], nu[k].squeeze(), epsilon, g_bar[k]));
     return torch::stack(gradients);
   }
+  // The same as pull(), in few kernels.
+  const auto over_square = nu.square().reciprocal().masked_fill_(nu == 0, 0), share = nu + epsilon;
+  const auto flat = gram.flatten(1).unsqueeze(2);
   const auto part_of = [&](const torch::Tensor& A) {
-    const auto dot = (A * gram).sum({1, 2}, /*keepdim=*/true);
-    return torch::where(nu > 0, dot / nu / nu, torch::zeros_like(dot));
+    return A.flatten(1).unsqueeze(1).bmm(flat) * over_square;
   };
   auto A = g_bar + g_bar.transpose(1, 2);
   const auto first = part_of(A);
   A.addcmul_(first, gram, -1);
   const auto second = part_of(A);
-  A.addcmul_((first + second) * (epsilon / (nu + epsilon)) - second, gram);
-  return F.bmm(A).div_(nu + epsilon);
+  A.addcmul_(torch::addcdiv(-second, first + second, share, epsilon), gram);
+  return F.bmm(A).div_(share);
 }
 
 DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon,

@@ -116,7 +116,7 @@ std::vector<ScalingPoint> scaling_points(const std::string& axis, int64_t up_to,
 }
 
 ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config) {
-  use_threads(config.threads);
+  use_threads(config);
   config.solver = point.solver;
   ScalingMeasurement out;
   out.start_memory_bytes = peak_memory_bytes();

@@ -128,7 +128,7 @@ std::vector<double> losses(const TrainConfig& config, const Dataset& dataset, in
 
 SideBySide measure_side_by_side(const TrainConfig& ours, const TrainConfig& published, const Dataset& dataset,
                                 const SideBySideOptions& options) {
-  use_threads(ours.threads);
+  use_threads(ours);
   Side our_side(ours, dataset), their_side(published, dataset);
   our_side.warm_up();
   their_side.warm_up();
@@ -168,13 +168,13 @@ double LossComparison::largest_difference() const {
 
 LossComparison compare_losses(TrainConfig ours, TrainConfig published, const Dataset& dataset,
                               int64_t epochs) {
-  use_threads(ours.threads);
+  use_threads(ours);
   ours.dtype = published.dtype = "float64";
   return {losses(ours, dataset, epochs), losses(published, dataset, epochs)};
 }
 
 BatchCost measure_batch(const TrainConfig& config, const Dataset& dataset, int64_t runs) {
-  use_threads(config.threads);
+  use_threads(config);
   RunBatch batch(batch_configs(config, dataset, runs), dataset, nullptr);
   constexpr int warm_up = 10, least = 5, most = 200;
   constexpr double enough_seconds = 5;
@@ -189,7 +189,7 @@ BatchCost measure_batch(const TrainConfig& config, const Dataset& dataset, int64
 
 LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, int64_t runs,
                                     int64_t epochs) {
-  use_threads(config.threads);
+  use_threads(config);
   config.dtype = "float64";
   config.dropout = 0;
   LossComparison out;
@@ -208,14 +208,14 @@ LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, 
 }
 
 int64_t peak_memory_of_training(const TrainConfig& config) {
-  use_threads(config.threads);
+  use_threads(config);
   const Dataset dataset = load_dataset(config);
   losses(config, dataset, 2);
   return peak_memory_bytes();
 }
 
 double cached_restart_seconds(const TrainConfig& config) {
-  use_threads(config.threads);
+  use_threads(config);
   const Dataset dataset = load_dataset(config);
   SpectrumCache cache;
   { const Trainer fills_the_cache(config, dataset, 0, &cache); }

@@ -61,7 +61,7 @@ void visit_machine(Config& c, Visitor&& visitor) {
   visitor("device", c.device, "cpu or cuda");
   visitor("dtype", c.dtype, "float32 or float64");
   visitor("tf32", c.tf32, "cuda: on lets products round to TF32; solvers still prove their residual in full");
-  visitor("threads", c.threads, "Threads; 0: all cores");
+  visitor("threads", c.threads, "Threads; 0: all cores, and one where a GPU does the work");
   visitor("seed", c.seed, "Fixes the generated split, the start and dropout");
 }
 

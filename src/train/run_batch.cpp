@@ -412,7 +412,7 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
     TrainSummary summary;
   };
   for (const TrainConfig& config : configs) validate(config);
-  const int64_t threads = use_threads(configs.at(0).threads);
+  const int64_t threads = use_threads(configs.at(0));
   SpectrumCache cache;
   RunBatch batch(configs, dataset, &cache);
   std::vector<Run> runs;

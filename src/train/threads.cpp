@@ -14,4 +14,8 @@ int64_t use_threads(int64_t threads) {
   return threads;
 }
 
+int64_t use_threads(const TrainConfig& config) {
+  return use_threads(config.threads == 0 && config.device != "cpu" ? 1 : config.threads);
+}
+
 }  // namespace eignn

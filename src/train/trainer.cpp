@@ -346,7 +346,7 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   validate(config);
   const Dataset dataset = loaded ? *loaded : load_dataset(config);
   summary.split = split_number(config, dataset);
-  summary.threads = use_threads(config.threads);
+  summary.threads = use_threads(config);
   if (!path.empty() && !resume) folder = std::make_unique<RunFolder>(RunFolder::create(path, config));
 
   SpectrumCache cache;
