@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,16 @@ class Model : public torch::nn::Module {
  public:
   /// Scores (index.size(0), classes) at these nodes; dropout is on while is_training().
   virtual torch::Tensor scores(const torch::Tensor& index) = 0;
+
+  /// Replaces the features (n, features) of all nodes from now on. Where X requires a gradient, scores() is
+  /// differentiable in it. Give X again after a change in place.
+  virtual void use_features(const torch::Tensor& X) = 0;
+
+  /// Called after each step of the optimiser: brings the weights back to where the model needs them.
+  virtual void after_step() {}
+
+  /// Solves so far that stopped short of their tolerance; nothing for a model whose solves cannot.
+  virtual std::optional<int64_t> non_converged_solves() const { return {}; }
 
   /// Dropout masks of one epoch follow from this seed alone, so that a resumed run draws the same.
   void seed_dropout(uint64_t seed);

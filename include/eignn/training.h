@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -51,6 +52,7 @@ struct TrainConfig {
   int64_t patience = 200;
   std::string stopping = "loss";
   std::string schedule = "constant";
+  double clip = 0;           // 0: gradients as they are
   int64_t batch_graphs = 2;  // where a data set has several graphs
   // machine
   std::string solver = "auto";
@@ -118,6 +120,7 @@ struct TrainSummary {
   double weight_change = 0;  // ‖F - F₀‖ / ‖F₀‖
   std::vector<double> mu_start, mu_end;
   std::vector<DistanceScore> by_distance;
+  std::optional<int64_t> non_converged_solves;  // of models whose solves may stop short
 };
 
 struct TrainHooks {

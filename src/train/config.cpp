@@ -124,6 +124,7 @@ void validate(const TrainConfig& c) {
           "1 to 1024");
   require(c.width >= 1, "width", static_cast<double>(c.width), "1 or more");
   require(c.blocks >= 0 && c.blocks <= 1000, "blocks", static_cast<double>(c.blocks), "0 to 1000");
+  require(c.clip >= 0 && std::isfinite(c.clip), "clip", c.clip, "a length, or 0 for none");
   require(c.batch_graphs >= 1, "batch-graphs", static_cast<double>(c.batch_graphs), "1 or more");
   require(c.epochs >= 1, "epochs", static_cast<double>(c.epochs), "1 or more");
   require(c.patience >= 1, "patience", static_cast<double>(c.patience), "1 or more");

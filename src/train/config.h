@@ -52,6 +52,7 @@ void visit_optimisation(Config& c, Visitor&& visitor) {
   visitor("stopping", c.stopping,
           "loss: patience on validation loss; score: on accuracy or micro-F1; either: reset by one of them");
   visitor("schedule", c.schedule, "Learning rates: constant, or cosine from the full rate to 0 at --epochs");
+  visitor("clip", c.clip, "Gradients longer than this are shortened, each weight's by itself; 0: never");
   visitor("batch-graphs", c.batch_graphs, "Sets of several graphs: graphs in a step");
 }
 

@@ -57,7 +57,12 @@ struct Progress {
   std::map<std::string, torch::Tensor> best;
   std::vector<double> epoch_seconds, step_seconds;
   double seconds = 0;
+  int64_t non_converged = 0;  // solves before the run was resumed
 };
+
+int64_t non_converged(const Trainer& trainer, const Progress& progress) {
+  return progress.non_converged + trainer.model().non_converged_solves().value_or(0);
+}
 
 std::string optimiser_bytes(torch::optim::Adam& optimiser) {
   torch::serialize::OutputArchive archive;
@@ -93,7 +98,8 @@ void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& 
       {stopping.best_loss, stopping.best_score, static_cast<double>(stopping.waited), progress.seconds}));
   content.metadata = {{"format", "eignn-resume-1"},
                       {"next_epoch", std::to_string(progress.next_epoch)},
-                      {"best_epoch", std::to_string(progress.best_epoch)}};
+                      {"best_epoch", std::to_string(progress.best_epoch)},
+                      {"non_converged", std::to_string(non_converged(trainer, progress))}};
   for (const auto& [name, value] : to_strings(config)) content.metadata["config." + name] = value;
   write_safetensors(folder.resume_path(), content);
 }
@@ -131,6 +137,8 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
     progress.seconds = numbers.at(3);
     progress.next_epoch = std::stoll(content.metadata.at("next_epoch"));
     progress.best_epoch = std::stoll(content.metadata.at("best_epoch"));
+    if (const auto at = content.metadata.find("non_converged"); at != content.metadata.end())
+      progress.non_converged = std::stoll(at->second);
   } catch (const Error&) {
     throw;
   } catch (const std::exception&) {
@@ -292,7 +300,11 @@ double Trainer::step(int64_t epoch) {
       throw InputError(fmt::format(
           "the training loss is not finite (epoch {}); lower --lr, or use --dtype float64", epoch));
     loss.backward();
+    if (config_.clip > 0)
+      for (const auto& parameter : model_->parameters())
+        if (parameter.grad().defined()) torch::nn::utils::clip_grad_norm_(parameter, config_.clip);
     optimiser_->step();
+    model_->after_step();
     sum += value * static_cast<double>(batch.numel());
     nodes += batch.numel();
   }
@@ -353,6 +365,7 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   summary.preprocess_seconds = trainer.model().preprocess_seconds();
   summary.peak_memory_bytes = peak_memory_bytes();
   describe_propagation(F_start, trainer.model().propagation_weights(), config.epsilon, summary);
+  if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
   if (folder) {
     write_checkpoint(folder->checkpoint_path(),
                      {config, dataset.feature_count(), dataset.classes, progress.best});

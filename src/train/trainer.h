@@ -24,6 +24,7 @@ class Trainer {
 
   const char* metric() const { return metric_name(labels_); }
   Model& model() { return *model_; }
+  const Model& model() const { return *model_; }
   const Split& split() const { return split_; }
   const torch::Tensor& labels() const { return labels_; }
   torch::optim::Adam& optimiser() { return *optimiser_; }
