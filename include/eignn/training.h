@@ -43,6 +43,19 @@ struct TrainConfig {
   int64_t equilibria = 1;
   int64_t width = 256;
   int64_t blocks = 2;
+  int64_t hidden = 64;
+  int64_t layers = 2;
+  int64_t heads = 8;
+  int64_t output_heads = 1;
+  int64_t hops = 10;
+  double alpha = 0.1;
+  double theta = 1;
+  double kappa = 0.9;
+  double tolerance = 3e-6;
+  int64_t max_iterations = 300;
+  int64_t implicit_layers = 1;
+  int64_t samples = 25;
+  int64_t samples_second = 10;
   // optimisation
   double lr = 0.01;
   double lr_propagation = -1;  // -1: as lr
@@ -63,8 +76,8 @@ struct TrainConfig {
   uint64_t seed = 0;
 };
 
-/// Fills what the caller did not set (`given` holds the names of what was) from the recipe for this data set,
-/// if there is one, and returns the recipe's name or "".
+/// Fills what the caller did not set (`given` holds the names of what was) from the recipe for this data set
+/// and model, if there is one, and returns the recipe's name or "".
 std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given);
 
 /// Fills what the caller did not set from `name = value` lines (a config.toml); returns the names set by
