@@ -12,6 +12,7 @@ struct BaselineInputs;
 std::shared_ptr<Model> make_mlp(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_gcn(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_sgc(const BaselineInputs& inputs);
+std::shared_ptr<Model> make_gat(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_jknet(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_appnp(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_ppnp(const BaselineInputs& inputs);
