@@ -15,11 +15,17 @@ namespace {
 using Make = std::shared_ptr<Model> (*)(const BaselineInputs&);
 
 const std::vector<std::pair<std::string, Make>>& baselines() {
-  static const std::vector<std::pair<std::string, Make>> all = {
-      {"mlp", make_mlp},   {"gcn", make_gcn},     {"sgc", make_sgc},
-      {"gat", make_gat},   {"jknet", make_jknet}, {"appnp", make_appnp},
-      {"ppnp", make_ppnp}, {"gcnii", make_gcnii}, {"h2gcn", make_h2gcn},
-  };
+  static const std::vector<std::pair<std::string, Make>> all = {{"mlp", make_mlp},
+                                                                {"gcn", make_gcn},
+                                                                {"sgc", make_sgc},
+                                                                {"gat", make_gat},
+                                                                {"jknet", make_jknet},
+                                                                {"appnp", make_appnp},
+                                                                {"ppnp", make_ppnp},
+                                                                {"gcnii", make_gcnii},
+                                                                {"h2gcn", make_h2gcn},
+                                                                {"ignn", make_ignn},
+                                                                {"ignn-finite", make_ignn_finite}};
   return all;
 }
 

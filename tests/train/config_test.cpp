@@ -94,6 +94,7 @@ TEST(Recipes, OfAModelGoByTheSetThenItsKindThenAny) {
   EXPECT_EQ(chosen("gcnii", "texas"), "gcnii/texas");
   EXPECT_EQ(chosen("gcnii", "wisconsin"), "gcnii/universities");
   EXPECT_EQ(chosen("gcn", "film"), "gcn/wikipedia");
+  EXPECT_EQ(chosen("ignn", "ppi"), "ignn/ppi");
   EXPECT_EQ(chosen("gcn", "karate"), "gcn/any");
   for (const auto& model : model_names()) {
     if (model == "eignn") continue;
