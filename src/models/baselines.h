@@ -18,6 +18,7 @@ std::shared_ptr<Model> make_appnp(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_ppnp(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_gcnii(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_h2gcn(const BaselineInputs& inputs);
+std::shared_ptr<Model> make_geom_gcn(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_graphsage(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_sse(const BaselineInputs& inputs);
 std::shared_ptr<Model> make_ignn(const BaselineInputs& inputs);

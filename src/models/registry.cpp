@@ -24,6 +24,7 @@ const std::vector<std::pair<std::string, Make>>& baselines() {
                                                                 {"ppnp", make_ppnp},
                                                                 {"gcnii", make_gcnii},
                                                                 {"h2gcn", make_h2gcn},
+                                                                {"geom-gcn", make_geom_gcn},
                                                                 {"graphsage", make_graphsage},
                                                                 {"sse", make_sse},
                                                                 {"ignn", make_ignn},

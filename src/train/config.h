@@ -29,7 +29,7 @@ template <class Config, class Visitor>
 void visit_model(Config& c, Visitor&& visitor) {
   visitor("model", c.model,
           "eignn, or what it is compared with: mlp, gcn, sgc, gat, jknet, appnp, ppnp, gcnii, h2gcn, "
-          "graphsage, sse, ignn, ignn-finite (docs/models.md)");
+          "geom-gcn, graphsage, sse, ignn, ignn-finite (docs/models.md)");
   visitor("head", c.head,
           "eignn: plain: B z; l2: normalise, dropout, linear; batch-norm: batch norm, dropout, linear; "
           "residual: a deep network on z and x. ignn, ignn-finite: plain or l2");
