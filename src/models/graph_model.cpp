@@ -1,5 +1,6 @@
 #include "models/graph_model.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "eignn/error.h"
@@ -30,9 +31,26 @@ GraphModel::GraphModel(const BaselineInputs& in)
 }
 
 void GraphModel::use_features(const torch::Tensor& X) {
-  for (Part& part : graphs_)
+  for (Part& part : graphs_) {
     part.X = (part.nodes.defined() ? X.index_select(0, part.nodes.to(X.device())) : X).to(type_);
+    part.entries = torch::Tensor();
+  }
   features_changed();
+}
+
+torch::Tensor GraphModel::dropped(const torch::Tensor& x) {
+  const auto part =
+      std::find_if(graphs_.begin(), graphs_.end(), [&](const Part& p) { return p.X.is_same(x); });
+  const bool of_features = part != graphs_.end() && x.is_cpu() && !x.requires_grad();
+  if (!of_features || !is_training() || options_.dropout == 0) return dropout(x, options_.dropout);
+  if (!part->entries.defined()) part->entries = x.flatten().nonzero().squeeze(1);
+  if (part->entries.numel() > x.numel() / 8) return dropout(x, options_.dropout);
+  // A zero stays zero, dropped or not: only the others need a draw. (Words of a page: one or two in a
+  // hundred.)
+  auto out = torch::zeros_like(x);
+  out.view({-1}).index_copy_(0, part->entries,
+                             dropout(x.flatten().index_select(0, part->entries), options_.dropout));
+  return out;
 }
 
 torch::Tensor GraphModel::scores(const torch::Tensor& index) {

@@ -37,8 +37,8 @@ class GraphModel : public Model {
   /// What was derived from the features is out of date.
   virtual void features_changed() {}
 
-  const torch::Tensor& features(size_t g) const { return graphs_[g].X; }
-  torch::Tensor dropped(const torch::Tensor& x) { return dropout(x, options_.dropout); }
+  /// Dropout at --dropout; the features, where most of them are zero, at the cost of the others.
+  torch::Tensor dropped(const torch::Tensor& x);
 
   // Drawn in float64, so that one seed means one start in every precision.
   torch::Tensor parameter(const std::string& name, const torch::Tensor& start);
@@ -56,6 +56,7 @@ class GraphModel : public Model {
   struct Part {
     torch::Tensor nodes;  // rows of all features; undefined: all
     torch::Tensor X;
+    torch::Tensor entries;  // where X is not zero, of X in one row; asked for by the first dropout
   };
   std::vector<Part> graphs_;
   std::vector<int64_t> graph_of_, local_;  // of each node; empty when there is one graph

@@ -45,6 +45,48 @@ TEST(Mlp, IsTheStatedNetwork) {
             1e-14);
 }
 
+// One layer without a bias: scores = dropout(X) W.
+struct DroppedFeatures {
+  explicit DroppedFeatures(const torch::Tensor& X) {
+    problem.X = X;
+    BaselineOptions options = with_layers(1);
+    options.dropout = 0.4;
+    model = problem.model("mlp", options);
+    const torch::NoGradGuard guard;
+    model->named_parameters()["W0"].copy_(torch::eye(test::features, test::classes));
+    model->train();
+  }
+  torch::Tensor draw(uint64_t seed) const {
+    model->seed_dropout(seed);
+    return scores(*model, 34);
+  }
+  SmallProblem problem;
+  std::shared_ptr<Model> model;
+};
+
+TEST(Dropout, OfFeaturesThatAreMostlyZeroIsThatOfAllFeatures) {
+  auto few = torch::zeros({34, test::features}, torch::kFloat64);
+  for (int64_t v = 0; v < 34; v += 2) few[v][v % 3] = 1 + v;  // one in twelve
+  for (const auto& X : {few, test::random_matrix(34, test::features, 3)}) {
+    const DroppedFeatures dropped(X);
+    const auto seen = X.slice(1, 0, test::classes);
+    auto sum = torch::zeros_like(seen);
+    constexpr int64_t draws = 2000;
+    for (int64_t k = 0; k < draws; ++k) {
+      const auto f = dropped.draw(static_cast<uint64_t>(k));
+      // Each entry is 0 or what it was, times 1/(1 - p).
+      EXPECT_TRUE((f == 0).logical_or((f * 0.6 - seen).abs() <= 1e-12).all().item<bool>());
+      sum += f;
+    }
+    EXPECT_LE(relative_error(sum / draws, seen), 0.05);
+    EXPECT_TRUE(dropped.draw(5).equal(dropped.draw(5)));
+    dropped.model->use_features(X.flip(0));  // zero elsewhere
+    const auto f = dropped.draw(5), flipped = seen.flip(0);
+    EXPECT_TRUE((f == 0).logical_or((f * 0.6 - flipped).abs() <= 1e-12).all().item<bool>());
+    EXPECT_GT(f.ne(0).sum().item<int64_t>(), flipped.ne(0).sum().item<int64_t>() / 3);
+  }
+}
+
 TEST(Gcn, PropagatesByTheNormalisedMatrixInEveryLayer) {
   for (const SmallProblem& problem :
        {SmallProblem(), SmallProblem(test::directed_graph(), test::inwards())}) {
