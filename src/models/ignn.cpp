@@ -68,7 +68,7 @@ class Ignn : public GraphModel {
   torch::Tensor forward(size_t g, const torch::Tensor& X) override {
     if (layers_.size() == 1) {
       const auto Z = state(g, layers_[0], X);
-      return dropped(options_.head == Head::l2 ? unit_rows(Z) : Z).mm(B_);
+      return dropped(options_.head == Head::l2 ? unit_rows(Z, smallest()) : Z).mm(B_);
     }
     auto H = X;
     for (const Layer& layer : layers_) {
@@ -85,6 +85,9 @@ class Ignn : public GraphModel {
     torch::Tensor Omega;  // (in, h)
     Linear skip;          // of several layers
   };
+
+  // A state of this size has a direction whose gradient, 1/‖z‖ large, stays in range on its way back.
+  double smallest() const { return type_.dtype() == torch::kFloat32 ? 1e-30 : 1e-290; }
 
   torch::Tensor state(size_t g, const Layer& layer, const torch::Tensor& X) const {
     const auto bias = propagate(S_[g], X.mm(layer.Omega));

@@ -167,6 +167,31 @@ TEST(IgnnFinite, TendsToIgnnAsTheStepsGrow) {
   EXPECT_LE(last, 1e-11);
 }
 
+TEST(IgnnFinite, TheGradientStaysFiniteWhereStatesUnderflow) {
+  PropagationOptions in;
+  in.direction = Direction::in;
+  constexpr int64_t length = 300;
+  const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(1, length), in));
+  auto X = torch::zeros({length, 2}, torch::kFloat32);
+  X[0][0] = 1;
+  BaselineOptions options;
+  options.layers = length;
+  options.hidden = 4;
+  options.head = Head::l2;
+  const auto model = make_baseline("ignn-finite", {{{}, S}}, X, 2, options, torch::kFloat32, 1);
+  {
+    const torch::NoGradGuard guard;  // every unit hands the signal on
+    model->named_parameters()["W"].copy_(0.9 * torch::eye(4));
+    model->named_parameters()["Omega"].abs_();
+  }
+  const auto f = model->scores(torch::arange(length));
+  EXPECT_EQ(f[length - 1].abs().max().item<double>(), 0);
+  EXPECT_GT(f[60].abs().max().item<double>(), 0.01);  // far away, in range
+  f.square().sum().backward();
+  for (const auto& parameter : model->parameters())
+    EXPECT_TRUE(torch::isfinite(parameter.grad()).all().item<bool>());
+}
+
 TEST(IgnnFinite, ItsWIsFreeWhereKappaIsZero) {
   const SmallProblem problem;
   BaselineOptions options;
