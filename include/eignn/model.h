@@ -35,10 +35,6 @@ class Model : public torch::nn::Module {
   /// The weights that propagate (EIGNN's F), which may have a learning rate of their own.
   virtual std::vector<torch::Tensor> propagation_weights() const { return {}; }
 
-  /// What the next solve starts from, besides the parameters; see Solver::memory.
-  virtual std::vector<torch::Tensor> memory() const { return {}; }
-  virtual void restore(const std::vector<torch::Tensor>&) {}
-
   virtual const char* solver_name() const { return "none"; }
   virtual double preprocess_seconds() const { return 0; }
   virtual double solve_seconds() const { return 0; }  // of the last solve

@@ -72,6 +72,24 @@ class Equilibrium {
   double seconds = 0;
 };
 
+/// f = Z C, solved for one who has no use for Z itself: a solver may start from C and never know Z. Does not
+/// change.
+class Projection {
+ public:
+  virtual ~Projection() = default;
+
+  /// Z C at these nodes, (index.size(0), columns of C).
+  virtual torch::Tensor rows(const torch::Tensor& index) const = 0;
+
+  struct Gradients {
+    torch::Tensor F, C;
+  };
+  /// Given ∂L/∂f at these nodes (0 elsewhere).
+  virtual Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const = 0;
+
+  double seconds = 0;
+};
+
 /// Eigenvalues (k,) ascending and eigenvectors (k, k) of one diagonal block of S.
 struct EigenBlock {
   torch::Tensor values, vectors;
@@ -94,7 +112,7 @@ struct SolverOptions {
   torch::Device device = torch::kCPU;
   double tolerance = 0;              // iterative solvers: backward error to reach; 0: 10 units of round-off
   int64_t max_iterations = 100'000;  // then they give up with an error
-  bool tf32 = false;    // krylov and picard on a GPU: sweeps in TF32 between residuals in full precision
+  bool tf32 = false;    // iterative solvers on a GPU: sweeps in TF32 between residuals in full precision
   bool refine = false;  // direct: eigenvalues of g from long double; a thousand hops multiply their error
   SpectrumStore* store = nullptr;  // spectral and krylov: eigenbases kept between runs
 };
@@ -113,13 +131,12 @@ class Solver {
   /// given.
   virtual std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) = 0;
 
+  /// Z C alone, C being (m, few).
+  virtual std::shared_ptr<const Projection> project(const torch::Tensor& F, const torch::Tensor& X,
+                                                    const torch::Tensor& C);
+
   /// Whether an evaluation and the next training step may share one solve, as nothing but F and X decides it.
   virtual bool shares_solves() const { return true; }
-
-  /// What the next solve starts from (empty for closed forms): saved and restored, a resumed run takes the
-  /// same path.
-  virtual std::vector<torch::Tensor> memory() const { return {}; }
-  virtual void restore(const std::vector<torch::Tensor>&) {}
 
   const SolverOptions& options() const { return options_; }
   const Propagation& propagation() const { return *S_; }
@@ -169,7 +186,11 @@ SolveStatus status_of(const Solver& solver, const Equilibrium& solved, const tor
 ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
                        const torch::Tensor& index = {}, std::shared_ptr<const Equilibrium> cached = nullptr);
 
-/// The same together with the moments over all nodes; one adjoint solve serves both.
+/// The projection's rows through autograd: differentiable in F and C, which must be those it was solved for.
+torch::Tensor projected(std::shared_ptr<const Projection> projection, const torch::Tensor& F,
+                        const torch::Tensor& C, const torch::Tensor& index);
+
+/// equilibrium() together with the moments over all nodes; one adjoint solve serves both.
 std::pair<torch::Tensor, Moments> equilibrium_with_moments(
     Solver& solver, const torch::Tensor& F, const torch::Tensor& X, const torch::Tensor& index,
     std::shared_ptr<const Equilibrium> cached = nullptr);

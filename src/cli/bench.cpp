@@ -106,6 +106,11 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   command.add_option("--dtype", c.dtype, "float32 or float64")->capture_default_str();
   command.add_option("--device", c.device, "cpu or cuda")->capture_default_str();
   command.add_option("--threads", c.threads, "Threads of both sides; 0: all cores")->capture_default_str();
+  command
+      .add_option("--batch-runs", flags.batch_runs,
+                  "Also measure this many runs trained as one batch; may be repeated")
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 1024));
   command.add_option("--seed", c.seed, "Split, start and dropout")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
@@ -149,6 +154,16 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
   add_floor(json, config, dataset);
   json["losses"] = to_json(losses, check);
   json["losses_agree"] = losses.agree();
+  for (const int64_t runs : flags.batch_runs) {
+    const BatchCost cost = measure_batch(config, dataset, runs);
+    const LossComparison batch_losses = compare_batch_losses(check.config, check.dataset, runs, check.epochs);
+    json["batched"].push_back({{"runs", runs},
+                               {"epoch_ms_per_run", cost.epoch_ms},
+                               {"preprocess_s", cost.preprocess_s},
+                               {"epoch_ratio", sides.published.epoch_ms / cost.epoch_ms},
+                               {"largest_difference", batch_losses.largest_difference()}});
+    if (!batch_losses.agree()) json["losses_agree"] = false;
+  }
   if (!flags.no_memory) {
     json["ours"]["peak_memory_bytes"] = peak_memory(config);
     json["published"]["peak_memory_bytes"] = peak_memory(theirs);
@@ -190,6 +205,17 @@ void print_comparisons(const Json& provenance, const std::vector<std::pair<std::
                     "step/floor", "GFLOP/s", "GB/s"},
                    times),
       format_table(rest_header, rest));
+  std::vector<std::vector<std::string>> batches;
+  for (const auto& [name, j] : rows)
+    for (const Json& batch : j.value("batched", Json::array()))
+      batches.push_back({name, batch["runs"].dump(), short_number(batch["epoch_ms_per_run"]),
+                         number(batch["epoch_ratio"], "{:.1f}x"), number(batch["preprocess_s"], "{:.4f}"),
+                         number(batch["largest_difference"], "{:.0e}")});
+  if (!batches.empty())
+    fmt::print(
+        "\nRuns trained as one batch (train --batch-runs): an epoch of one of them in ms, beside "
+        "published's\n{}",
+        format_table({"", "runs", "epoch", "ratio", "preprocessing", "losses differ by"}, batches));
 }
 
 void require_agreement(const std::vector<std::pair<std::string, Json>>& rows) {

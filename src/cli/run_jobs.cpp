@@ -9,6 +9,7 @@
 #include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "train/config.h"
+#include "train/run_batch.h"
 
 namespace eignn::cli {
 
@@ -87,6 +88,46 @@ TrainSummary train_one(const TrainConfig& config, const std::string& folder, boo
 void check_jobs(int64_t jobs) {
   if (jobs < 1 || jobs > 1024)
     throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", jobs));
+}
+
+std::vector<Json> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options) {
+  std::vector<Json> summaries;
+  std::vector<size_t> waiting;
+  for (const Job& job : jobs) {
+    summaries.push_back(finished_summary(job.folder));
+    if (summaries.back().is_null()) waiting.push_back(summaries.size() - 1);
+  }
+  watch_for_interrupt();
+  for (size_t first = 0; first < waiting.size(); first += static_cast<size_t>(size)) {
+    const size_t end = std::min(waiting.size(), first + static_cast<size_t>(size));
+    std::vector<TrainConfig> configs;
+    std::vector<std::string> folders;
+    for (size_t k = first; k < end; ++k) {
+      configs.push_back(jobs[waiting[k]].config);
+      folders.push_back(jobs[waiting[k]].folder);
+    }
+    Progress progress(configs[0].epochs, options.quiet);
+    const auto tell = [&](const std::vector<EpochReport>& reports) {
+      double loss = 0, score = 0;
+      for (const EpochReport& r : reports) {
+        loss += r.val_loss / static_cast<double>(reports.size());
+        score += r.val_score / static_cast<double>(reports.size());
+      }
+      progress.update(reports[0].epoch + 1,
+                      fmt::format("{} runs: mean validation loss {:.4f} {} {}", reports.size(), loss,
+                                  reports[0].metric, percent(score)));
+    };
+    const auto runs = train_together(configs, folders, loaded_once(configs[0]), tell, interrupted);
+    for (size_t k = first; k < end; ++k) {
+      const TrainSummary& run = runs[k - first];
+      if (run.interrupted)
+        throw Interrupted{folders[0].empty()
+                              ? "interrupted; nothing was kept, since there was no --out"
+                              : "interrupted; finished runs are kept, go on with: " + options.resume_words};
+      summaries[waiting[k]] = Json::parse(to_json(run));
+    }
+  }
+  return summaries;
 }
 
 JobRunner job_runner(const JobOptions& options) {

@@ -19,7 +19,7 @@ namespace {
 struct Flags {
   TrainConfig config;
   std::string out, resume, config_file, search_file;
-  int64_t jobs = 1;
+  int64_t jobs = 1, batch_runs = 0;
   bool json = false;
 };
 
@@ -69,13 +69,13 @@ void print_runs(const std::vector<Json>& runs, bool json) {
       100 * together[key + "_ci95"].get<double>());
 }
 
-JobRunner runner_of(const Flags& flags, const std::string& resume_words, bool keep_models) {
+JobOptions job_options(const Flags& flags, const std::string& resume_words, bool keep_models) {
   JobOptions options;
   options.parallel = flags.jobs;
   options.quiet = flags.json;
   options.keep_models = keep_models;
   options.resume_words = resume_words;
-  return job_runner(options);
+  return options;
 }
 
 std::string commented(const std::string& text) {
@@ -88,7 +88,11 @@ std::string commented(const std::string& text) {
 void train_all_splits(const TrainConfig& config, const std::string& out, const Flags& flags) {
   if (!out.empty()) claim_folder(out, "config.toml", to_toml(config));
   const auto jobs = jobs_of_splits(config, all_splits(config), out);
-  print_runs(run_jobs(jobs, flags.jobs, runner_of(flags, "eignn train --resume " + out, true)), flags.json);
+  const std::string batch = flags.batch_runs > 0 ? fmt::format(" --batch-runs {}", flags.batch_runs) : "";
+  const JobOptions options = job_options(flags, "eignn train --resume " + out + batch, true);
+  print_runs(flags.batch_runs > 0 ? run_in_batches(jobs, flags.batch_runs, options)
+                                  : run_jobs(jobs, flags.jobs, job_runner(options)),
+             flags.json);
 }
 
 void search(const Flags& flags, const std::set<std::string>& given) {
@@ -103,8 +107,9 @@ void search(const Flags& flags, const std::set<std::string>& given) {
                      run.contains("failed") ? run["failed"].get<std::string>()
                                             : "validation " + percent(run["val_" + metric_of(run)])));
   };
-  const SearchResult result = run_search(plan, static_cast<int64_t>(splits.size()), flags.out, flags.jobs,
-                                         runner_of(flags, "the same command", /*keep_models=*/false), report);
+  const SearchResult result =
+      run_search(plan, static_cast<int64_t>(splits.size()), flags.out, flags.jobs,
+                 job_runner(job_options(flags, "the same command", /*keep_models=*/false)), report);
   if (!flags.out.empty()) {
     write_file_atomically(flags.out + "/trials.json", result.trials.dump(1) + "\n");
     write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
@@ -156,6 +161,8 @@ void work(const CLI::App& command, Flags& flags) {
   watch_for_interrupt();
   check_jobs(flags.jobs);
   if (!flags.resume.empty()) return resume(command, flags);
+  if (flags.batch_runs > 0 && (flags.jobs > 1 || !flags.search_file.empty()))
+    throw UsageError("a batch is one job, and no search (--batch-runs); leave out --jobs and --search");
   if (flags.jobs > 1 && flags.out.empty())
     throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
   auto given = given_flags(command);
@@ -167,6 +174,8 @@ void work(const CLI::App& command, Flags& flags) {
   if (!flags.search_file.empty() && given.count("split"))
     throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
   if (!flags.search_file.empty()) return search(flags, given);
+  if (flags.batch_runs > 0 && flags.config.split != "all")
+    throw UsageError("a batch is made of the data set's splits (--batch-runs); give --split all too");
   if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
   print_or_json(train_one(flags.config, flags.out, false, flags.json), flags.json);
 }
@@ -182,6 +191,7 @@ void add_train(CLI::App& app) {
                   "  eignn train --resume runs/karate\n"
                   "  eignn train --config runs/karate/config.toml\n"
                   "  eignn train --dataset cornell --split all --out runs/cornell\n"
+                  "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
                   "  eignn train --dataset texas --search grid.toml --out runs/search\n"
                   "What is not given comes from the data set's recipe, then from the defaults shown above.");
   auto flags = std::make_shared<Flags>();
@@ -194,6 +204,12 @@ void add_train(CLI::App& app) {
                       "Try the lists of values in this TOML file; validation chooses (docs/data.md)");
   command->add_option("--jobs", flags->jobs, "Runs at a time, with --split all or --search")
       ->capture_default_str();
+  command
+      ->add_option("--batch-runs", flags->batch_runs,
+                   "With --split all: train so many splits as one batched problem (docs/performance.md); 0: "
+                   "one by one")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
   set_work(command, [command, flags] { work(*command, *flags); });
 }
 

@@ -59,6 +59,30 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
   }
 };
 
+struct Projected : torch::CustomClassHolder {
+  std::shared_ptr<const Projection> projection;
+  torch::Tensor index;
+};
+
+class ProjectionFunction : public torch::autograd::Function<ProjectionFunction> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& /*F*/,
+                               const torch::Tensor& /*C*/, const c10::intrusive_ptr<Projected>& projected) {
+    const ProductsInTf32 in_full(false);
+    context->saved_data["projected"] = c10::IValue::make_capsule(projected);
+    return projected->projection->rows(projected->index).detach();
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const ProductsInTf32 in_full(false);
+    const auto capsule = context->saved_data["projected"].toCapsule();
+    const auto& projected = static_cast<Projected&>(*capsule);
+    const auto pulled = projected.projection->pull(projected.index, gradients[0].contiguous());
+    return {pulled.F, pulled.C, torch::Tensor()};
+  }
+};
+
 c10::intrusive_ptr<Solved> solve(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
                                  const torch::Tensor& index, std::shared_ptr<const Equilibrium> cached) {
   if (!cached) {
@@ -79,6 +103,14 @@ ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tens
   const auto solved = solve(solver, F, X, index, std::move(cached));
   const auto values = EquilibriumFunction::apply(F, X, solved)[0];
   return {values, solved->exponents};
+}
+
+torch::Tensor projected(std::shared_ptr<const Projection> projection, const torch::Tensor& F,
+                        const torch::Tensor& C, const torch::Tensor& index) {
+  auto held = c10::make_intrusive<Projected>();
+  held->projection = std::move(projection);
+  held->index = index;
+  return ProjectionFunction::apply(F, C, held);
 }
 
 std::pair<torch::Tensor, Moments> equilibrium_with_moments(Solver& solver, const torch::Tensor& F,

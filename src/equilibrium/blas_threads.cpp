@@ -1,5 +1,7 @@
 #include "equilibrium/blas_threads.h"
 
+#include <ATen/Parallel.h>
+
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
 extern "C" int openblas_get_num_threads() __attribute__((weak));
 
@@ -16,6 +18,14 @@ SingleThreadedBlas::SingleThreadedBlas()
 
 SingleThreadedBlas::~SingleThreadedBlas() {
   set_blas_threads(before_);
+}
+
+SingleThread::SingleThread() : before_(at::get_num_threads()) {
+  at::set_num_threads(1);
+}
+
+SingleThread::~SingleThread() {
+  at::set_num_threads(before_);
 }
 
 }  // namespace eignn

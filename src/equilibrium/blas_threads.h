@@ -20,4 +20,18 @@ class SingleThreadedBlas {
   int before_;
 };
 
+/// One thread for libtorch and every BLAS for as long as it lives: for problems so small that waking others
+/// costs more than they do.
+class SingleThread {
+ public:
+  SingleThread();
+  ~SingleThread();
+  SingleThread(const SingleThread&) = delete;
+  SingleThread& operator=(const SingleThread&) = delete;
+
+ private:
+  SingleThreadedBlas blas_;
+  int before_;
+};
+
 }  // namespace eignn

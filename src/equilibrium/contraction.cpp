@@ -35,6 +35,23 @@ torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q)
   return sigma;
 }
 
+// ∂L/∂F = F (A - 2⟨FᵀF, ḡ⟩/(ν² + εν) FᵀF) / (ν+ε) for A = ḡ + ḡᵀ, ḡ = ∂L/∂g, whose memory it uses up.
+//
+// A = A⊥ + c FᵀF, and A - c ν²/(ν² + εν) FᵀF = A⊥ + c ε/(ν+ε) FᵀF: nothing cancels, even where A⊥ = 0 (m =
+// 1). Projected twice, because the rounding of the first time is of the size of what the second leaves.
+torch::Tensor pull(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu, double epsilon,
+                   const torch::Tensor& g_bar) {
+  auto A = g_bar.contiguous();
+  symmetrise_(A);
+  const auto part_of = [&](const torch::Tensor& dot) {
+    return torch::where(nu > 0, dot / nu / nu, torch::zeros_like(dot));
+  };
+  const auto first = part_of(add_and_dot_(A, torch::zeros_like(nu), gram));
+  const auto second = part_of(add_and_dot_(A, -first, gram));
+  A.addcmul_((first + second) * (epsilon / (nu + epsilon)) - second, gram);
+  return F.mm(A).div_(nu + epsilon);
+}
+
 }  // namespace
 
 Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
@@ -46,19 +63,34 @@ Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
 }
 
 torch::Tensor Contraction::pullback(torch::Tensor R) const {
-  // A = R + Rᵀ = A⊥ + c FᵀF, and A - c ν²/(ν² + εν) FᵀF = A⊥ + c ε/(ν+ε) FᵀF: nothing cancels, even where A⊥
-  // = 0 (m = 1). Projected twice, because the rounding of the first time is of the size of what the second
-  // leaves.
-  auto A = R.contiguous();
-  symmetrise_(A);
-  const auto part_of = [&](const torch::Tensor& dot) {
-    return torch::where(nu_ > 0, dot / nu_ / nu_, torch::zeros_like(dot));
+  return pull(F_, gram_, nu_, epsilon_, R).mul_(gamma_);
+}
+
+torch::Tensor grams_of(const torch::Tensor& F) {
+  if (!F.is_cpu()) return F.transpose(1, 2).bmm(F);
+  std::vector<torch::Tensor> grams;
+  for (const auto& one : F.unbind()) grams.push_back(gram_of(one));
+  return torch::stack(grams);
+}
+
+torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu,
+                                double epsilon, const torch::Tensor& g_bar) {
+  if (F.is_cpu()) {
+    std::vector<torch::Tensor> gradients;
+    for (int64_t k = 0; k < F.size(0); ++k)
+      gradients.push_back(pull(F[k], gram[k], nu[k].squeeze(), epsilon, g_bar[k]));
+    return torch::stack(gradients);
+  }
+  const auto part_of = [&](const torch::Tensor& A) {
+    const auto dot = (A * gram).sum({1, 2}, /*keepdim=*/true);
+    return torch::where(nu > 0, dot / nu / nu, torch::zeros_like(dot));
   };
-  const auto first = part_of(add_and_dot_(A, torch::zeros_like(nu_), gram_));
-  const auto second = part_of(add_and_dot_(A, -first, gram_));
-  const auto c = first + second;
-  A.addcmul_(c * (epsilon_ / (nu_ + epsilon_)) - second, gram_);
-  return F_.mm(A).mul_(gamma_ / (nu_ + epsilon_));
+  auto A = g_bar + g_bar.transpose(1, 2);
+  const auto first = part_of(A);
+  A.addcmul_(first, gram, -1);
+  const auto second = part_of(A);
+  A.addcmul_((first + second) * (epsilon / (nu + epsilon)) - second, gram);
+  return F.bmm(A).div_(nu + epsilon);
 }
 
 DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon,

@@ -26,7 +26,13 @@ class Contraction {
   double gamma_, epsilon_;
 };
 
-/// The same with g = Q diag(μ) Qᵀ, μ ascending.
+/// FᵀF of a batch, (b, m, m).
+torch::Tensor grams_of(const torch::Tensor& F);
+/// ∂L/∂F for ∂L/∂g (b, m, m) of a batch: Contraction::pullback with γR = ∂L/∂g. ν is (b, 1, 1).
+torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu,
+                                double epsilon, const torch::Tensor& g_bar);
+
+/// A contraction with g = Q diag(μ) Qᵀ, μ ascending.
 class DecomposedContraction : public Contraction {
  public:
   /// `refined` recomputes the eigenvalues as Rayleigh quotients in long double: correctly rounded, for

@@ -18,6 +18,17 @@ torch::Tensor exact(const torch::Tensor& small) {
   return small.to(torch::kCPU, torch::kFloat64);
 }
 
+// Gaussian, always the same; drawn once, since a training step asks for it again and again.
+torch::Tensor fixed_start(int64_t m, int64_t width, const torch::TensorOptions& type) {
+  thread_local torch::Tensor start;
+  const auto fits = [&] {
+    return start.defined() && start.sizes() == torch::IntArrayRef({m, width}) &&
+           start.scalar_type() == type.dtype() && start.device() == type.device();
+  };
+  if (!fits()) start = torch::randn({m, width}, at::detail::createCPUGenerator(0), torch::kFloat64).to(type);
+  return start;
+}
+
 // Y C with orthonormal columns, for the C it returns: from the eigenvectors of YᵀY, without the directions in
 // which Y has next to nothing.
 torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
@@ -31,18 +42,19 @@ torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
 
 Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   const int64_t m = gram.size(0), width = std::min(most_columns, m / features_per_column);
-  if (width == 0 || !(gram.diagonal().max().item<double>() > 0)) return {};
-  const auto start = torch::randn({m, width}, at::detail::createCPUGenerator(0), torch::kFloat64);
+  if (width == 0) return {};
   // Powers of FᵀF/ν on the start: its largest eigenvalue is 1/√m at least, so that they stay in range.
   const auto nu = gram.norm();
-  std::vector<torch::Tensor> powers = {start.to(gram.options())};
+  if (!(nu.item<double>() > 0)) return {};
+  std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
   for (int power = 0; power < blocks + 1; ++power) powers.push_back(gram.mm(powers.back()) / nu);
   const auto join = [&](int first) {
     return torch::cat(std::vector<torch::Tensor>(powers.begin() + first, powers.begin() + first + blocks), 1);
   };
   const auto Y = join(1), gY = join(2);
-  const auto YtY = exact(Y.t().mm(Y)), YtgY = exact(Y.t().mm(gY));
-  const SingleThreadedBlas guard;  // matrices of 48 columns: threads would cost more than they do
+  const auto both = exact(torch::stack({Y.t().mm(Y), Y.t().mm(gY)}));  // one wait for the device
+  const auto YtY = both[0], YtgY = both[1];
+  const SingleThread guard;  // matrices of 48 columns
   const auto C = orthonormaliser(YtY);
   const auto [theta, U] = torch::linalg_eigh(C.t().mm(YtgY).mm(C));
   return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options()) * (nu * scale)};

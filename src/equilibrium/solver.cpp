@@ -5,9 +5,32 @@
 
 #include "eignn/error.h"
 #include "equilibrium/solvers.h"
+#include "equilibrium/stopwatch.h"
 #include "graph/nearest_name.h"
 
 namespace eignn {
+
+namespace {
+
+// By way of Z.
+class ProjectedEquilibrium : public Projection {
+ public:
+  ProjectedEquilibrium(std::shared_ptr<const Equilibrium> solved, torch::Tensor C)
+      : solved_(std::move(solved)), C_(std::move(C)) {}
+
+  torch::Tensor rows(const torch::Tensor& index) const override { return solved_->project(index, C_); }
+
+  Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const override {
+    return {solved_->pull(index, {cotangent.mm(C_.t()), {}}, /*want_X=*/false).F,
+            solved_->rows(index).plain().t().mm(cotangent)};
+  }
+
+ private:
+  std::shared_ptr<const Equilibrium> solved_;
+  torch::Tensor C_;
+};
+
+}  // namespace
 
 torch::Tensor ScaledRows::plain() const {
   if (!exponents.defined()) return values;
@@ -39,6 +62,14 @@ Gradients Equilibrium::pull_with_moments(const torch::Tensor& index, const Scale
   else
     everywhere += Y.plain();
   return pull({}, {everywhere, {}}, want_X);
+}
+
+std::shared_ptr<const Projection> Solver::project(const torch::Tensor& F, const torch::Tensor& X,
+                                                  const torch::Tensor& C) {
+  const Stopwatch watch;
+  auto projection = std::make_shared<ProjectedEquilibrium>(solve(F, X), C);
+  projection->seconds = watch.seconds();
+  return projection;
 }
 
 const std::vector<std::string>& solver_names() {

@@ -9,6 +9,7 @@
 #include "equilibrium/stopwatch.h"
 #include "train/config.h"
 #include "train/provenance.h"
+#include "train/run_batch.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -104,6 +105,16 @@ class Side {
   std::vector<double> step_of_block_, epoch_of_block_;
 };
 
+std::vector<TrainConfig> batch_configs(const TrainConfig& config, const Dataset& dataset, int64_t runs) {
+  std::vector<TrainConfig> configs(runs, config);
+  const int64_t splits = static_cast<int64_t>(dataset.splits.size()), first = split_number(config, dataset);
+  for (int64_t k = 0; k < runs; ++k) {
+    configs[k].split = std::to_string((first + k) % splits);
+    configs[k].seed += static_cast<uint64_t>(k / splits);
+  }
+  return configs;
+}
+
 // The losses of `epochs` steps, and of the validation nodes after them.
 std::vector<double> losses(const TrainConfig& config, const Dataset& dataset, int64_t epochs) {
   Trainer trainer(config, dataset, split_number(config, dataset), nullptr);
@@ -160,6 +171,40 @@ LossComparison compare_losses(TrainConfig ours, TrainConfig published, const Dat
   use_threads(ours.threads);
   ours.dtype = published.dtype = "float64";
   return {losses(ours, dataset, epochs), losses(published, dataset, epochs)};
+}
+
+BatchCost measure_batch(const TrainConfig& config, const Dataset& dataset, int64_t runs) {
+  use_threads(config.threads);
+  RunBatch batch(batch_configs(config, dataset, runs), dataset, nullptr);
+  constexpr int warm_up = 10, least = 5, most = 200;
+  constexpr double enough_seconds = 5;
+  for (int k = 0; k < warm_up; ++k) batch.epoch();
+  std::vector<double> seconds;
+  const Stopwatch watch;
+  while (static_cast<int>(seconds.size()) < least ||
+         (static_cast<int>(seconds.size()) < most && watch.seconds() < enough_seconds))
+    seconds.push_back(seconds_of(config, [&] { batch.epoch(); }));
+  return {runs, 1e3 * median(seconds) / static_cast<double>(runs), batch.preprocess_seconds()};
+}
+
+LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, int64_t runs,
+                                    int64_t epochs) {
+  use_threads(config.threads);
+  config.dtype = "float64";
+  config.dropout = 0;
+  LossComparison out;
+  {
+    RunBatch batch(batch_configs(config, dataset, runs), dataset, nullptr);
+    RunBatch::Report first{};
+    for (int64_t epoch = 0; epoch < epochs; ++epoch) {
+      first = batch.epoch()[0];
+      out.ours.push_back(first.train_loss);
+    }
+    out.ours.push_back(first.val_loss);
+  }
+  config.solver = "published";
+  out.published = losses(config, dataset, epochs);
+  return out;
 }
 
 int64_t peak_memory_of_training(const TrainConfig& config) {

@@ -45,6 +45,16 @@ struct LossComparison {
 LossComparison compare_losses(TrainConfig ours, TrainConfig published, const Dataset& dataset,
                               int64_t epochs);
 
+/// What an epoch costs when `runs` of them (its splits, then other seeds) are trained as one batch.
+struct BatchCost {
+  int64_t runs = 0;
+  double epoch_ms = 0;      // of one run: the batch's, divided by the runs
+  double preprocess_s = 0;  // of the batch, once
+};
+BatchCost measure_batch(const TrainConfig& config, const Dataset& dataset, int64_t runs);
+/// In float64, and without dropout, whose masks a batch draws in its own way.
+LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, int64_t runs, int64_t epochs);
+
 /// The peak of this process after it prepared the configuration and trained it for two epochs; so it wants a
 /// process of its own.
 int64_t peak_memory_of_training(const TrainConfig& config);

@@ -67,7 +67,8 @@ class Eignn : public Model {
     const Place place = locate(index);
     switch (options_.head) {
       case Head::plain:
-        if (only_scores()) return projected(place, B_.t());
+        if (sees_scores_alone()) return projected(projection(), F_[0], B_.t(), place.index);
+        if (only_scores()) return scores_through(place, B_.t());
         return Z(place).plain().mm(B_.t());
       case Head::l2: {
         // The row's exponent drops out, and there is no floor: a far node's 1e-300 is as good a direction as
@@ -80,7 +81,7 @@ class Eignn : public Model {
           const auto slope = weight * (norm_->running_var + norm_->options.eps()).rsqrt();
           const auto C = slope.unsqueeze(1) * B_.t();
           const auto c = (bias - norm_->running_mean * slope).unsqueeze(0).mm(B_.t());
-          return (only_scores() ? projected(place, C) : Z(place).plain().mm(C)) + c;
+          return (only_scores() ? scores_through(place, C) : Z(place).plain().mm(C)) + c;
         }
         const auto [z, moments] = Z_with_moments(place);
         const auto slope = weight * (moments.variance + norm_->options.eps()).rsqrt();
@@ -96,23 +97,10 @@ class Eignn : public Model {
   void use_features(const torch::Tensor& X) override {
     for (Part& part : parts_) part.X = rows_of(part.nodes, X);
     forget();  // solved for other features
+    projection_ = nullptr;
   }
 
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
-  std::vector<torch::Tensor> memory() const override {
-    std::vector<torch::Tensor> all;
-    for (const Part& part : parts_)
-      for (const auto& tensor : part.solver->memory()) all.push_back(tensor);
-    return all;
-  }
-  void restore(const std::vector<torch::Tensor>& memory) override {
-    const auto each = static_cast<std::ptrdiff_t>(memory.size() / parts_.size());
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      const auto first = memory.begin() + static_cast<std::ptrdiff_t>(p) * each;
-      parts_[p].solver->restore({first, first + each});
-    }
-    forget();
-  }
   const char* solver_name() const override { return parts_[0].solver->name(); }
   double preprocess_seconds() const override {
     double seconds = 0;
@@ -123,7 +111,7 @@ class Eignn : public Model {
     double seconds = 0;
     for (const Part& part : parts_)
       for (const auto& solved : part.solved) seconds += solved ? solved->seconds : 0;
-    return seconds;
+    return seconds + (projection_ ? projection_->seconds : 0);
   }
 
  private:
@@ -192,8 +180,30 @@ class Eignn : public Model {
   // No gradient is asked for, so that nobody will miss the Z behind the scores.
   bool only_scores() const { return !torch::GradMode::is_enabled() && options_.encoder == 0; }
 
+  // f = Z Bᵀ of one graph and one F: nobody ever needs Z, unless it is to be differentiated in X.
+  bool sees_scores_alone() const {
+    return parts_.size() == 1 && F_.size() == 1 && options_.encoder == 0 &&
+           !(torch::GradMode::is_enabled() && parts_[0].X.requires_grad());
+  }
+
+  // The evaluation after a step and the next training step share it, where the solver allows.
+  std::shared_ptr<const Projection> projection() {
+    Part& part = parts_[0];
+    const bool other_pass = !part.solver->shares_solves() && solved_in_training_ != is_training();
+    const auto versions = std::make_pair(F_[0]._version(), B_._version());
+    if (!projection_ || projection_versions_ != versions || other_pass) {
+      projection_ = nullptr;  // its buffers go back before the next asks for some
+      const torch::NoGradGuard guard;
+      const ProductsInTf32 in_full(false);
+      projection_ = part.solver->project(F_[0], part.X, B_.t());
+    }
+    projection_versions_ = versions;
+    solved_in_training_ = is_training();
+    return projection_;
+  }
+
   // Z C at this place.
-  torch::Tensor projected(const Place& place, const torch::Tensor& C) {
+  torch::Tensor scores_through(const Place& place, const torch::Tensor& C) {
     const auto blocks = C.chunk(static_cast<int64_t>(F_.size()), 0);  // those rows of C that an F is for
     const auto of_part = [&](Part& part, const torch::Tensor& index) {
       const ProductsInTf32 in_full(false);
@@ -299,6 +309,8 @@ class Eignn : public Model {
   torch::Tensor B_, encoder_weight_, encoder_bias_;
   torch::nn::BatchNorm1d norm_{nullptr};
   std::shared_ptr<ResidualHead> residual_;
+  std::shared_ptr<const Projection> projection_;  // of one F and one B
+  std::pair<int64_t, int64_t> projection_versions_;
   int64_t solved_version_ = -1;
   bool solved_in_training_ = false;
 };

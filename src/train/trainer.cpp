@@ -41,24 +41,12 @@ std::unique_ptr<torch::optim::Adam> make_optimiser(Model& model, const TrainConf
   for (const auto& parameter : model.parameters())
     if (!is_F(parameter)) others.push_back(parameter);
   std::vector<torch::optim::OptimizerParamGroup> groups = {group(others, c.lr, c.weight_decay)};
-  const double lr_F = c.lr_propagation < 0 ? c.lr : c.lr_propagation;
-  const double decay_F = c.weight_decay_propagation < 0 ? c.weight_decay : c.weight_decay_propagation;
-  if (!F.empty() && lr_F > 0) groups.push_back(group(F, lr_F, decay_F));
-  if (lr_F == 0)
+  if (!F.empty() && rate_of_F(c) > 0) groups.push_back(group(F, rate_of_F(c), decay_of_F(c)));
+  if (rate_of_F(c) == 0)
     for (torch::Tensor f : F) f.set_requires_grad(false);
   return std::make_unique<torch::optim::Adam>(groups,
                                               torch::optim::AdamOptions(c.lr).weight_decay(c.weight_decay));
 }
-
-// Where a run stands between two epochs: all that the rest of it depends on.
-struct Progress {
-  int64_t next_epoch = 0, best_epoch = -1;
-  bool finished = false;
-  std::map<std::string, torch::Tensor> best;
-  std::vector<double> epoch_seconds, step_seconds;
-  double seconds = 0;
-  int64_t non_converged = 0;  // solves before the run was resumed
-};
 
 int64_t non_converged(const Trainer& trainer, const Progress& progress) {
   return progress.non_converged + trainer.model().non_converged_solves().value_or(0);
@@ -86,9 +74,6 @@ void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& 
   for (const auto& [name, tensor] : state_of(trainer.model()))
     content.tensors["now." + name] = to_bytes(tensor);
   for (const auto& [name, tensor] : progress.best) content.tensors["best." + name] = to_bytes(tensor);
-  const auto memory = trainer.model().memory();
-  for (size_t k = 0; k < memory.size(); ++k)
-    if (memory[k].defined()) content.tensors[fmt::format("memory.{}", k)] = to_bytes(memory[k]);
   const std::string adam = optimiser_bytes(trainer.optimiser());
   content.tensors["optimiser"] = {
       ElementType::uint8, {static_cast<int64_t>(adam.size())}, {adam.begin(), adam.end()}};
@@ -117,12 +102,6 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
   try {
     load_state(trainer.model(), with_prefix(content, "now."), folder.resume_path());
     progress.best = with_prefix(content, "best.");
-    std::vector<torch::Tensor> memory;
-    for (const auto& [name, tensor] : with_prefix(content, "memory.")) {
-      memory.resize(std::max<size_t>(memory.size(), std::stoull(name) + 1));
-      memory[std::stoull(name)] = tensor.to(trainer.model().parameters()[0].device());
-    }
-    trainer.model().restore(memory);
     const auto& adam = content.tensors.at("optimiser").bytes;
     std::istringstream stream(std::string(adam.begin(), adam.end()));
     torch::serialize::InputArchive archive;
@@ -176,7 +155,7 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
     report.train_loss = trainer.step(report.epoch);
     // The solve of this step was done by the evaluation before it; both belong to the step's cost.
     const double solve = trainer.model().solve_seconds();
-    progress.step_seconds.push_back(watch.seconds() + (report.epoch > 0 ? solve : 0));
+    const double step_seconds = watch.seconds() + (report.epoch > 0 ? solve : 0);
     const auto evaluation = trainer.evaluate(trainer.split().val);
     report.val_loss = evaluation.loss;
     report.metric = trainer.metric();
@@ -188,9 +167,7 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
       progress.best = state_of(trainer.model());
       progress.best_epoch = report.epoch;
     }
-    progress.epoch_seconds.push_back(report.seconds);
-    progress.seconds += report.seconds;
-    ++progress.next_epoch;
+    progress.note(report, step_seconds);
     if (folder) folder->append_epoch(report);
     if (hooks.on_epoch) hooks.on_epoch(report);
     if (verdict.stop) break;
@@ -245,6 +222,20 @@ int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
   return split;
 }
 
+double rate_of_F(const TrainConfig& c) {
+  return c.lr_propagation < 0 ? c.lr : c.lr_propagation;
+}
+
+double decay_of_F(const TrainConfig& c) {
+  return c.weight_decay_propagation < 0 ? c.weight_decay : c.weight_decay_propagation;
+}
+
+double schedule_factor(const TrainConfig& config, int64_t epoch) {
+  if (config.schedule == "constant") return 1;
+  const double part = static_cast<double>(epoch) / static_cast<double>(config.epochs);
+  return (1 + std::cos(std::acos(-1.0) * part)) / 2;
+}
+
 Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store)
     : config_(config) {
   const auto device = parse_device(config.device);
@@ -279,8 +270,7 @@ std::vector<torch::Tensor> Trainer::batches(int64_t epoch) const {
 
 void Trainer::set_learning_rates(int64_t epoch) {
   if (config_.schedule == "constant") return;
-  const double part = static_cast<double>(epoch) / static_cast<double>(config_.epochs);
-  const double factor = (1 + std::cos(std::acos(-1.0) * part)) / 2;
+  const double factor = schedule_factor(config_, epoch);
   for (size_t k = 0; k < full_rates_.size(); ++k)
     optimiser_->param_groups()[k].options().set_lr(factor * full_rates_[k]);
 }
@@ -309,6 +299,48 @@ double Trainer::step(int64_t epoch) {
     nodes += batch.numel();
   }
   return sum / static_cast<double>(nodes);
+}
+
+void Progress::note(const EpochReport& report, double step) {
+  epoch_seconds.push_back(report.seconds);
+  step_seconds.push_back(step);
+  seconds += report.seconds;
+  ++next_epoch;
+}
+
+void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
+              const std::vector<torch::Tensor>& F_start, TrainSummary& summary) {
+  summary.epochs = progress.next_epoch;
+  summary.best_epoch = progress.best_epoch;
+  if (progress.best.empty())
+    throw InputError("no epoch had a finite validation loss; lower --lr, or use --dtype float64");
+  load_state(trainer.model(), progress.best, "the best epoch");
+  const Split& split = trainer.split();
+  const auto train = trainer.evaluate(split.train), val = trainer.evaluate(split.val),
+             test = trainer.evaluate(split.test);
+  summary.metric = trainer.metric();
+  summary.score = {train.score, val.score, test.score};
+  summary.loss = {train.loss, val.loss, test.loss};
+  if (!dataset.distance.empty())
+    summary.by_distance =
+        accuracy_by_distance(scores_of(trainer.model(), split.test),
+                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
+  summary.seconds_total = progress.seconds + trainer.model().preprocess_seconds();
+  summary.seconds_per_epoch = median(progress.epoch_seconds);
+  summary.seconds_per_train_step = median(progress.step_seconds);
+  summary.preprocess_seconds = trainer.model().preprocess_seconds();
+  summary.peak_memory_bytes = peak_memory_bytes();
+  describe_propagation(F_start, trainer.model().propagation_weights(), summary.config.epsilon, summary);
+  if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
+  if (folder) {
+    write_checkpoint(folder->checkpoint_path(),
+                     {summary.config, dataset.feature_count(), dataset.classes, progress.best});
+    folder->write_predictions(
+        dataset, dataset.splits[summary.split],
+        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
+    folder->write_summary(summary);
+    std::remove(folder->resume_path().c_str());
+  }
 }
 
 TrainSummary train(const TrainConfig& given, const std::string& path, bool resume, const TrainHooks& hooks,
@@ -346,35 +378,7 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   summary.interrupted = !progress.finished;
   if (summary.interrupted) return summary;
 
-  if (progress.best.empty())
-    throw InputError("no epoch had a finite validation loss; lower --lr, or use --dtype float64");
-  load_state(trainer.model(), progress.best, "the best epoch");
-  const Split& split = trainer.split();
-  const auto train = trainer.evaluate(split.train), val = trainer.evaluate(split.val),
-             test = trainer.evaluate(split.test);
-  summary.metric = trainer.metric();
-  summary.score = {train.score, val.score, test.score};
-  summary.loss = {train.loss, val.loss, test.loss};
-  if (!dataset.distance.empty())
-    summary.by_distance =
-        accuracy_by_distance(scores_of(trainer.model(), split.test),
-                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
-  summary.seconds_total = progress.seconds + trainer.model().preprocess_seconds();
-  summary.seconds_per_epoch = median(progress.epoch_seconds);
-  summary.seconds_per_train_step = median(progress.step_seconds);
-  summary.preprocess_seconds = trainer.model().preprocess_seconds();
-  summary.peak_memory_bytes = peak_memory_bytes();
-  describe_propagation(F_start, trainer.model().propagation_weights(), config.epsilon, summary);
-  if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
-  if (folder) {
-    write_checkpoint(folder->checkpoint_path(),
-                     {config, dataset.feature_count(), dataset.classes, progress.best});
-    folder->write_predictions(
-        dataset, dataset.splits[summary.split],
-        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
-    folder->write_summary(summary);
-    std::remove(folder->resume_path().c_str());
-  }
+  conclude(trainer, dataset, folder.get(), progress, F_start, summary);
   return summary;
 }
 

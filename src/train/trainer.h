@@ -3,7 +3,9 @@
 
 #include <torch/optim/adam.h>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "eignn/training.h"
@@ -41,6 +43,33 @@ class Trainer {
   std::unique_ptr<torch::optim::Adam> optimiser_;
   std::vector<double> full_rates_;  // of the optimiser's groups
 };
+
+/// F's own learning rate and L2 penalty, or those of all weights.
+double rate_of_F(const TrainConfig& config);
+double decay_of_F(const TrainConfig& config);
+
+/// What all learning rates are multiplied by in this epoch.
+double schedule_factor(const TrainConfig& config, int64_t epoch);
+
+/// Where a run stands between two epochs: all that the rest of it depends on.
+struct Progress {
+  int64_t next_epoch = 0, best_epoch = -1;
+  bool finished = false;
+  std::map<std::string, torch::Tensor> best;
+  std::vector<double> epoch_seconds, step_seconds;
+  double seconds = 0;
+  int64_t non_converged = 0;  // solves that stopped short before the run was resumed
+
+  void note(const EpochReport& report,
+            double step);  // an epoch is over; `step`: seconds of its training step
+};
+
+class RunFolder;
+
+/// The end of a run: tests the best weights, fills the summary and writes the folder, if there is one.
+/// `F_start` are the propagation weights that it began with.
+void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
+              const std::vector<torch::Tensor>& F_start, TrainSummary& summary);
 
 /// The number that config.split names; UsageError when the data set has no such split.
 int64_t split_number(const TrainConfig& config, const Dataset& dataset);

@@ -325,6 +325,43 @@ TEST_P(EverySolver, AgreesWhereTheLargeEigenvaluesAreTreatedApart) {
       }
 }
 
+// Z C for a thin C, by whatever way the solver takes to it: on the larger graph krylov starts from C.
+TEST_P(EverySolver, ProjectsWithoutZAsWithIt) {
+  auto all = cases();
+  const auto F = random_matrix(7, 7, 60);
+  all.push_back({"LargerGraph", test::random_graph(90, 1.5, 61), {}, F, 7, 0.8});
+  all.push_back({"LargerGraphWithoutSelfLoops",
+                 test::random_graph(90, 1.5, 62),
+                 {Direction::undirected, Normalisation::sym, false},
+                 F,
+                 7,
+                 0.7});
+  all.push_back({"LargerGraphZeroF", test::random_graph(90, 1.5, 63), {}, torch::zeros_like(F), 7, 0.8});
+  for (const Case& c : all) {
+    SCOPED_TRACE(c.name);
+    auto S = std::make_shared<Propagation>(make_propagation(c.graph, c.propagation));
+    if (!takes(GetParam(), *S)) continue;
+    const auto X = random_matrix(S->nodes, c.features, 64), C = random_matrix(c.features, 2, 65);
+    const auto index = torch::randperm(S->nodes).narrow(0, 0, (S->nodes + 1) / 2);
+    const auto cotangent = random_matrix(index.size(0), 2, 66);
+    const auto solver = make_solver(GetParam(), S, options(c), c.features);
+    const auto projection = solver->project(c.F, X, C);
+    const auto Z = test::dense_equilibrium(*S, c.F, X, c.gamma).index_select(0, index);
+    EXPECT_LE(relative_error(projection->rows(index), Z.mm(C)), 1e-10);
+    const auto pulled = projection->pull(index, cotangent);
+    EXPECT_LE(relative_error(pulled.C, Z.t().mm(cotangent)), 1e-10);
+    const auto by_Z = solver->solve(c.F, X)->pull(index, {cotangent.mm(C.t()), {}}, false);
+    EXPECT_LE(relative_error(pulled.F, by_Z.F), 1e-9);
+    // Through autograd: the same numbers, the same gradients.
+    const auto F_leaf = c.F.clone().requires_grad_(), C_leaf = C.clone().requires_grad_();
+    const auto f = projected(projection, F_leaf, C_leaf, index);
+    EXPECT_TRUE(torch::equal(f, projection->rows(index)));
+    (f * cotangent).sum().backward();
+    EXPECT_TRUE(torch::equal(F_leaf.grad(), pulled.F));
+    EXPECT_TRUE(torch::equal(C_leaf.grad(), pulled.C));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Solvers, EverySolver,
                          testing::Values("spectral", "direct", "krylov", "deflated", "sparse", "picard",
                                          "published"),

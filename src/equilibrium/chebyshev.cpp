@@ -1,0 +1,81 @@
+#include "equilibrium/chebyshev.h"
+
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "equilibrium/thin_kernel.h"
+
+namespace eignn {
+
+namespace {
+
+// (terms, b, k, m) → (b, terms·k, m)
+torch::Tensor stacked(const torch::Tensor& P) {
+  return P.transpose(0, 1).reshape({P.size(1), P.size(0) * P.size(2), P.size(3)});
+}
+
+// to += P A, (b, k, m) times (b, m, m).
+void add_product_(torch::Tensor to, const torch::Tensor& P, const torch::Tensor& A) {
+  constexpr int64_t thin = 32;
+  if (!A.is_cpu() || P.size(1) > thin) {
+    to.baddbmm_(P, A);
+    return;
+  }
+  const int64_t k = P.size(1), m = P.size(2);
+  constexpr int64_t grain = 128;  // columns: a thread wants more to do than that
+  for (int64_t run = 0; run < P.size(0); ++run)
+    AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "add_product_", [&] {
+      const auto *p = P[run].data_ptr<scalar_t>(), *a = A[run].data_ptr<scalar_t>();
+      auto* out = to[run].data_ptr<scalar_t>();
+      at::parallel_for(0, m, grain,
+                       [&](int64_t first, int64_t last) { add_thin_product(k, m, p, a, out, first, last); });
+    });
+}
+
+}  // namespace
+
+int64_t chebyshev_terms(double gamma, double tolerance) {
+  // λ = 1 is the worst: q grows with a, and at λ < 0 it is smaller than at -λ.
+  const double root = std::sqrt(1 - gamma), q = (gamma / 2) / (1 - gamma / 2 + root);
+  const double first = 2 / (root * (1 - q));  // the rest from the term p on is first · q^p
+  return std::max<int64_t>(2, static_cast<int64_t>(std::ceil(std::log(tolerance / first) / std::log(q))));
+}
+
+torch::Tensor chebyshev_coefficients(const torch::Tensor& lambda, double gamma, int64_t terms) {
+  const auto a = gamma * lambda.to(torch::kFloat64);
+  const auto root = (1 - a).sqrt(), q = (a / 2) / (1 - a / 2 + root);
+  auto p = torch::arange(terms, a.options());
+  auto alpha = 2 / root.unsqueeze(1) * torch::pow(q.unsqueeze(1), p);
+  alpha.select(1, 0).div_(2);
+  return alpha.to(lambda.scalar_type());
+}
+
+void ChebyshevChain::run(const torch::Tensor& P0, const torch::Tensor& twice_argument) {
+  P[0].copy_(P0);
+  P[1].zero_();
+  add_product_(P[1], P[0], twice_argument);
+  P[1].mul_(0.5);                            // T_1(x) = x
+  for (int64_t p = 2; p < P.size(0); ++p) {  // T_p(x) = 2x T_{p-1}(x) - T_{p-2}(x)
+    torch::Tensor next = P[p];
+    torch::neg_out(next, P[p - 2]);
+    add_product_(next, P[p - 1], twice_argument);
+  }
+}
+
+ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent,
+                                            const torch::Tensor& twice_argument) const {
+  const auto C = cotangent.contiguous();
+  for (int64_t p = P.size(0) - 1; p >= 2; --p) {
+    add_product_(C[p - 1], C[p], twice_argument);
+    C[p - 2].sub_(C[p]);
+  }
+  C[1].mul_(0.5);
+  add_product_(C[0], C[1], twice_argument);
+  const int64_t last = P.size(0) - 1;
+  const auto left = stacked(P.narrow(0, 0, last)), right = stacked(C.narrow(0, 1, last));
+  return {C[0], left.transpose(1, 2).bmm(right).mul_(4)};  // ∂ 2(2g - I) / ∂g = 4
+}
+
+}  // namespace eignn

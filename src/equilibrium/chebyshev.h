@@ -1,0 +1,42 @@
+// (I - γλ g)⁻¹ for many λ at once as one series in g. All eigenvalues of g lie in [0, 1], since ‖g‖_F < 1:
+//
+//     1/(1 - aμ) = Σ_p α_p T_p(2μ - 1),   α_p = (2 - δ_p0) q^p / √(1-a),   q = (a/2) / (1 - a/2 + √(1-a))
+//
+// with a = γλ, for every |a| < 1. How many terms are enough follows from γ and the precision alone, before
+// anything is computed.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+namespace eignn {
+
+/// The least number of terms after which the rest of the series, Σ |α_p|, is at most `tolerance` for every
+/// |λ| ≤ 1; γ < 1.
+int64_t chebyshev_terms(double gamma, double tolerance);
+
+/// α_p(λ_j) as (r, terms), in the type of λ.
+torch::Tensor chebyshev_coefficients(const torch::Tensor& lambda, double gamma, int64_t terms);
+
+/// P_p = P_0 T_p(2g - I) for p < terms, of a batch: P_0 is (b, k, m), g (b, m, m) symmetric, P (terms, b, k,
+/// m). One product with a thin factor per term.
+class ChebyshevChain {
+ public:
+  ChebyshevChain(int64_t terms, int64_t batch, int64_t rows, int64_t m, const torch::TensorOptions& type)
+      : P(torch::empty({terms, batch, rows, m}, type)) {}
+
+  torch::Tensor P;
+
+  /// `twice_argument` is 2(2g - I).
+  void run(const torch::Tensor& P0, const torch::Tensor& twice_argument);
+
+  struct Pulled {
+    torch::Tensor P0;  // ∂L/∂P_0 (b, k, m)
+    torch::Tensor g;   // ∂L/∂g (b, m, m), not symmetrised
+  };
+  /// The recurrence run backwards for the cotangents of P, whose memory it uses up.
+  Pulled pull(torch::Tensor cotangent, const torch::Tensor& twice_argument) const;
+};
+
+}  // namespace eignn

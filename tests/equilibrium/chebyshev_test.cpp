@@ -1,0 +1,98 @@
+// The series for (I - γλ g)⁻¹ and the chain that sums it, against dense inverses and finite differences.
+#include "equilibrium/chebyshev.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "equilibrium/contraction.h"
+
+namespace eignn {
+namespace {
+
+torch::Tensor random(at::IntArrayRef size, uint64_t seed) {
+  return torch::randn(size, at::detail::createCPUGenerator(seed), torch::kFloat64);
+}
+
+// A batch of g(F).
+torch::Tensor contractions(const torch::Tensor& F) {
+  const auto gram = F.transpose(1, 2).bmm(F);
+  return gram / gram.square().sum({1, 2}, true).sqrt();
+}
+
+torch::Tensor twice_argument(const torch::Tensor& g) {
+  return 2 * (2 * g - torch::eye(g.size(1), g.options()));
+}
+
+TEST(Chebyshev, SumsToTheResolventWithinItsPromise) {
+  const auto mu = torch::linspace(0, 1, 101, torch::kFloat64);
+  const auto lambda = torch::tensor({-1.0, -0.3, 0.0, 0.5, 1.0}, torch::kFloat64);
+  for (const double gamma : {0.3, 0.8, 0.95}) {
+    for (const double tolerance : {1e-3, 1e-12}) {
+      const int64_t terms = chebyshev_terms(gamma, tolerance);
+      const auto alpha = chebyshev_coefficients(lambda, gamma, terms);
+      const auto angle = torch::acos((2 * mu - 1).clamp(-1, 1));
+      const auto T = torch::cos(torch::arange(terms, torch::kFloat64).unsqueeze(1) * angle.unsqueeze(0));
+      const auto sum = alpha.mm(T), exact = 1 / (1 - gamma * lambda.unsqueeze(1) * mu.unsqueeze(0));
+      EXPECT_LE((sum - exact).abs().max().item<double>(), tolerance + 1e-13) << gamma;
+      // One term less would not do: the promise is no waste either.
+      const auto shorter = chebyshev_coefficients(lambda, gamma, terms - 1).mm(T.narrow(0, 0, terms - 1));
+      EXPECT_GT((shorter - exact).abs().max().item<double>(), tolerance / 3) << gamma;
+    }
+  }
+}
+
+TEST(Chebyshev, ChainIsTheSeriesOfTheMatrix) {
+  const int64_t b = 3, k = 2, m = 6;
+  const double gamma = 0.8;
+  const auto g = contractions(random({b, m, m}, 1)), P0 = random({b, k, m}, 2);
+  const auto lambda = torch::tensor({0.7}, torch::kFloat64);
+  const int64_t terms = chebyshev_terms(gamma, 1e-14);
+  ChebyshevChain chain(terms, b, k, m, torch::kFloat64);
+  chain.run(P0, twice_argument(g));
+  const auto alpha = chebyshev_coefficients(lambda, gamma, terms).view({terms, 1, 1, 1});
+  const auto expected = P0.bmm(torch::inverse(torch::eye(m, torch::kFloat64) - gamma * 0.7 * g));
+  EXPECT_LE(((alpha * chain.P).sum(0) - expected).abs().max().item<double>(), 1e-12);
+}
+
+TEST(Chebyshev, PullsBackWhatFiniteDifferencesSay) {
+  const int64_t b = 2, k = 2, m = 4, terms = 7;
+  const auto g = contractions(random({b, m, m}, 3)), P0 = random({b, k, m}, 4);
+  const auto weight = random({terms, b, k, m}, 5);
+  const auto loss = [&](const torch::Tensor& start, const torch::Tensor& at) {
+    ChebyshevChain chain(terms, b, k, m, torch::kFloat64);
+    chain.run(start, twice_argument(at));
+    return (weight * chain.P).sum().item<double>();
+  };
+  ChebyshevChain chain(terms, b, k, m, torch::kFloat64);
+  chain.run(P0, twice_argument(g));
+  const auto pulled = chain.pull(weight.clone(), twice_argument(g));
+  const double h = 1e-6;
+  for (const auto& [what, gradient] : {std::pair(g, pulled.g), std::pair(P0, pulled.P0)})
+    for (int64_t entry = 0; entry < what.numel(); ++entry) {
+      auto step = torch::zeros_like(what);
+      step.view({-1})[entry] = h;
+      const bool of_g = what.is_same(g);
+      const double difference =
+          of_g ? loss(P0, g + step) - loss(P0, g - step) : loss(P0 + step, g) - loss(P0 - step, g);
+      const double exact = gradient.reshape({-1})[entry].item<double>();
+      EXPECT_NEAR(difference / (2 * h), exact, 1e-6 * (1 + std::abs(exact)))
+          << (of_g ? "g " : "P0 ") << entry;
+    }
+}
+
+TEST(Chebyshev, BatchOfContractionsPullsBackAsEachAlone) {
+  const int64_t b = 3, m = 5;
+  const double gamma = 0.8, epsilon = 1e-3;  // large, so that its place in the formula shows
+  auto F = random({b, m, m}, 6);
+  F[2].zero_();  // ∇F = 0 there
+  const auto R = random({b, m, m}, 7);
+  const auto gram = F.transpose(1, 2).bmm(F), nu = gram.square().sum({1, 2}, true).sqrt();
+  const auto together = pull_contractions(F, gram, nu, epsilon, gamma * R);
+  for (int64_t k = 0; k < b; ++k) {
+    const auto alone = Contraction(F[k], gamma, epsilon).pullback(R[k].clone());
+    EXPECT_LE((together[k] - alone).abs().max().item<double>(), 1e-13) << k;
+  }
+}
+
+}  // namespace
+}  // namespace eignn

@@ -1,0 +1,192 @@
+// A batch of runs is the runs one by one.
+#include "train/run_batch.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <filesystem>
+
+#include "eignn/error.h"
+#include "support/message_of.h"
+#include "support/temporary_folder.h"
+#include "train/trainer.h"
+
+namespace eignn {
+namespace {
+
+// A graph of several components, words as features, four splits of different sizes, a node without a label.
+Dataset words() {
+  const int64_t n = 40, m = 17, classes = 3;
+  const auto generator = at::detail::createCPUGenerator(5);
+  Dataset set;
+  set.name = "words";
+  std::vector<int64_t> source, target;
+  const auto ends = torch::randint(n, {2, 50}, generator, torch::kInt64);
+  for (int64_t a = 0; a < 50; ++a) {
+    source.push_back(ends[0][a].item<int64_t>());
+    target.push_back(ends[1][a].item<int64_t>());
+  }
+  set.graph = Graph::from_arcs(n, source, target);
+  set.features = torch::rand({n, m}, generator, torch::kFloat64);
+  set.labels = torch::randint(classes, {n}, generator, torch::kInt64);
+  set.labels[0] = -1;
+  set.known = set.labels.ge(0);
+  set.classes = classes;
+  for (int64_t k = 0; k < 4; ++k) {
+    const auto order = 1 + torch::randperm(n - 1, generator, torch::kInt64);
+    set.splits.push_back(
+        {order.narrow(0, 0, 12 + k), order.narrow(0, 12 + k, 9), order.narrow(0, 21 + k, n - 22 - k)});
+  }
+  return set;
+}
+
+TrainConfig plain(int64_t epochs) {
+  TrainConfig config;
+  config.solver = "spectral";
+  config.dtype = "float64";
+  config.lr = 0.1;
+  config.weight_decay = 1e-3;
+  config.epochs = epochs;
+  config.patience = epochs;
+  return config;
+}
+
+void expect_equal_trajectories(const std::vector<TrainConfig>& configs, const Dataset& dataset,
+                               int64_t epochs) {
+  RunBatch batch(configs, dataset, nullptr);
+  std::vector<std::unique_ptr<Trainer>> alone;
+  for (const TrainConfig& config : configs)
+    alone.push_back(std::make_unique<Trainer>(config, dataset, split_number(config, dataset), nullptr));
+  for (int64_t epoch = 0; epoch < epochs; ++epoch) {
+    const auto reports = batch.epoch();
+    ASSERT_EQ(reports.size(), configs.size());
+    for (size_t k = 0; k < configs.size(); ++k) {
+      EXPECT_NEAR(reports[k].train_loss, alone[k]->step(epoch), 1e-9) << "run " << k << " epoch " << epoch;
+      const auto evaluation = alone[k]->evaluate(alone[k]->split().val);
+      EXPECT_NEAR(reports[k].val_loss, evaluation.loss, 1e-9) << "run " << k << " epoch " << epoch;
+      EXPECT_EQ(reports[k].val_score, evaluation.score) << "run " << k << " epoch " << epoch;
+    }
+  }
+  for (size_t k = 0; k < configs.size(); ++k)
+    for (const auto& [name, value] : batch.state(static_cast<int64_t>(k)))
+      EXPECT_LE((value - alone[k]->model().named_parameters()[name]).abs().max().item<double>(), 1e-8)
+          << name;
+}
+
+TEST(RunBatch, FollowsEachRunWithThePlainHead) {
+  std::vector<TrainConfig> configs(4, plain(8));
+  for (int64_t k = 0; k < 4; ++k) configs[k].split = std::to_string(k);
+  configs[1].seed = 3;
+  configs[2].lr = 0.02;
+  configs[2].lr_propagation = 0.3;
+  configs[3].weight_decay = 0.1;
+  configs[3].weight_decay_propagation = 0;
+  expect_equal_trajectories(configs, words(), 8);
+}
+
+TEST(RunBatch, FollowsOnAGraphWhoseSIsSingular) {
+  TrainConfig config = plain(5);
+  config.self_loops = "off";  // isolated nodes, and twins: S has a kernel
+  config.schedule = "cosine";
+  expect_equal_trajectories({config}, words(), 5);
+}
+
+TEST(RunBatch, FollowsEachRunWithTheNormalisedHead) {
+  TrainConfig config;
+  config.chain_length = 8;
+  config.chains_per_class = 3;
+  config.num_classes = 3;
+  config.feature_dim = 11;
+  config.head = "l2";
+  config.dtype = "float64";
+  config.solver = "spectral";
+  TrainConfig other = config;
+  other.lr = 0.1;
+  expect_equal_trajectories({config, other}, load_dataset(config), 6);
+}
+
+TEST(RunBatch, DropoutTrainsAndASeedFixesIt) {
+  TrainConfig config;
+  config.chain_length = 8;
+  config.feature_dim = 11;
+  config.head = "l2";
+  config.dropout = 0.5;
+  config.epochs = 60;
+  const Dataset dataset = load_dataset(config);
+  const auto losses = [&](uint64_t seed) {
+    TrainConfig seeded = config;
+    seeded.seed = seed;
+    RunBatch batch({seeded}, dataset, nullptr);
+    std::vector<double> out;
+    for (int k = 0; k < 60; ++k) out.push_back(batch.epoch()[0].val_loss);
+    return out;
+  };
+  const auto first = losses(1);
+  EXPECT_EQ(first, losses(1));
+  EXPECT_NE(first, losses(2));
+  EXPECT_LT(first.back(), 0.8 * first.front());
+}
+
+TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
+  const Dataset dataset = words();
+  std::vector<TrainConfig> configs(4, plain(200));
+  for (int64_t k = 0; k < 4; ++k) {
+    configs[k].split = std::to_string(k);
+    configs[k].patience = 5;
+    configs[k].stopping = "either";
+  }
+  TemporaryFolder folder;
+  std::vector<std::string> folders;
+  for (int k = 0; k < 4; ++k) folders.push_back(folder.path("split-" + std::to_string(k)));
+  size_t most = 0, fewest = 4;
+  const auto together = train_together(configs, folders, dataset, [&](const auto& reports) {
+    most = std::max(most, reports.size());
+    fewest = std::min(fewest, reports.size());
+  });
+  EXPECT_EQ(most, 4u);
+  EXPECT_LT(fewest, 4u);
+  for (int k = 0; k < 4; ++k) {
+    const TrainSummary alone = train(configs[k], {}, false, {}, &dataset);
+    EXPECT_EQ(together[k].epochs, alone.epochs) << k;
+    EXPECT_EQ(together[k].best_epoch, alone.best_epoch) << k;
+    EXPECT_EQ(together[k].score.test, alone.score.test) << k;
+    EXPECT_NEAR(together[k].loss.test, alone.loss.test, 1e-8) << k;
+    EXPECT_NEAR(together[k].weight_change, alone.weight_change, 1e-8) << k;
+    EXPECT_EQ(together[k].solver, "chebyshev");
+    for (const char* file :
+         {"config.toml", "metrics.jsonl", "summary.json", "model.safetensors", "predictions.csv"})
+      EXPECT_TRUE(std::filesystem::exists(folders[k] + "/" + file)) << file;
+  }
+}
+
+TEST(RunBatch, SaysWhenItWasInterrupted) {
+  std::vector<TrainConfig> configs(2, plain(50));
+  configs[1].split = "1";
+  int epochs = 0;
+  const auto runs = train_together(
+      configs, {}, words(), [&](const auto&) { ++epochs; }, [&] { return epochs == 3; });
+  for (const TrainSummary& run : runs) EXPECT_TRUE(run.interrupted);
+  EXPECT_EQ(epochs, 3);
+}
+
+TEST(RunBatch, RefusesWhatItCannotDo) {
+  const Dataset dataset = words();
+  const auto refusal = [&](auto change) {
+    TrainConfig config = plain(5);
+    change(config);
+    return message_of<UsageError>([&] { RunBatch({config}, dataset, nullptr); });
+  };
+  EXPECT_NE(refusal([](TrainConfig& c) { c.head = "batch-norm"; }).find("batch-norm"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.gamma = 1; }).find("gamma 1"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.direction = "in"; }).find("symmetric"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.equilibria = 2; }).find("one equilibrium"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.model = "gcn"; }).find("gcn"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.clip = 0.5; }).find("clip"), std::string::npos);
+  std::vector<TrainConfig> unlike(2, plain(5));
+  unlike[1].gamma = 0.5;
+  EXPECT_NE(message_of<UsageError>([&] { RunBatch(unlike, dataset, nullptr); }).find("--gamma"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace eignn
