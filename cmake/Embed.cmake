@@ -1,11 +1,12 @@
 # Texts of the source tree, compiled in.
 
-# eignn_embed_recipes(OUTPUT FILES...): a C++ file that holds each recipe under its base name.
+# eignn_embed_recipes(OUTPUT FILES...): a C++ file that holds each recipe under its path in recipes/, less the ending.
 function(eignn_embed_recipes output)
-  set(text "// Made from recipes/*.toml by cmake/Embed.cmake.\n#include \"train/recipes.h\"\n\nnamespace eignn {\n\n")
+  set(text "// Made from recipes/ by cmake/Embed.cmake.\n#include \"train/recipes.h\"\n\nnamespace eignn {\n\n")
   string(APPEND text "const std::vector<EmbeddedRecipe>& embedded_recipes() {\n  static const std::vector<EmbeddedRecipe> all = {\n")
   foreach(file IN LISTS ARGN)
-    get_filename_component(name ${file} NAME_WE)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/recipes ${file})
+    string(REGEX REPLACE "\\.toml$" "" name ${name})
     file(READ ${file} content)
     string(APPEND text "      {\"${name}\", R\"recipe(${content})recipe\"},\n")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})

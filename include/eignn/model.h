@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,16 @@ class Model : public torch::nn::Module {
  public:
   /// Scores (index.size(0), classes) at these nodes; dropout is on while is_training().
   virtual torch::Tensor scores(const torch::Tensor& index) = 0;
+
+  /// Replaces the features (n, features) of all nodes from now on. Where X requires a gradient, scores() is
+  /// differentiable in it. Give X again after a change in place.
+  virtual void use_features(const torch::Tensor& X) = 0;
+
+  /// Called after each step of the optimiser: brings the weights back to where the model needs them.
+  virtual void after_step() {}
+
+  /// Solves so far that stopped short of their tolerance; nothing for a model whose solves cannot.
+  virtual std::optional<int64_t> non_converged_solves() const { return {}; }
 
   /// Dropout masks of one epoch follow from this seed alone, so that a resumed run draws the same.
   void seed_dropout(uint64_t seed);
@@ -75,6 +86,40 @@ struct GraphPart {
 std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed);
 
+/// What the models that EIGNN is compared with are made of; docs/models.md says which of them reads what.
+struct BaselineOptions {
+  Head head = Head::plain;  // ignn, ignn-finite: l2 normalises the states before the last layer
+  double dropout = 0;
+  int64_t hidden = 64;           // width of the hidden layers; gat: of each head
+  int64_t layers = 2;            // h2gcn: rounds; ignn-finite: steps of the recurrence
+  int64_t heads = 8;             // gat: side by side in the hidden layers
+  int64_t output_heads = 1;      // gat: averaged in the last layer
+  int64_t hops = 10;             // sgc, appnp: powers of S; sse: updates on the way to the steady state
+  double alpha = 0.1;            // appnp, ppnp: teleport; gcnii: share of the first state; sse: damping
+  double theta = 1;              // gcnii: β = log(θ/l + 1) in layer l
+  double kappa = 0.9;            // ignn: ‖W‖∞ ≤ κ/ρ(S); 0: W goes where it will
+  double tolerance = 3e-6;       // ignn: a Picard step that moves no entry by more ends a solve
+  int64_t max_iterations = 300;  // ignn: and so does this many
+  int64_t implicit_layers = 1;   // ignn: 1, or 5 as on PPI
+  int64_t samples = 25;          // graphsage: neighbours of a labelled node that a training step hears
+  int64_t samples_second = 10;   // graphsage: neighbours of a neighbour
+};
+
+/// One of several disjoint graphs: its nodes (rows of X, ascending; empty: all of them) and its matrix.
+struct GraphMatrix {
+  std::vector<int64_t> nodes;
+  std::shared_ptr<const Propagation> S;
+};
+
+/// A model by its name, any but eignn; UsageError for an unknown one. Only the graphs that an index names
+/// are worked on.
+///
+///     auto model = make_baseline("gcn", {{{}, S}}, X, classes, {}, torch::kFloat32, /*seed=*/0);
+std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<GraphMatrix>& graphs,
+                                     const torch::Tensor& X, int64_t classes, const BaselineOptions& options,
+                                     const torch::TensorOptions& type, uint64_t seed);
+
+/// eignn, then the baselines.
 const std::vector<std::string>& model_names();
 
 }  // namespace eignn

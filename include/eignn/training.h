@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,6 +43,19 @@ struct TrainConfig {
   int64_t equilibria = 1;
   int64_t width = 256;
   int64_t blocks = 2;
+  int64_t hidden = 64;
+  int64_t layers = 2;
+  int64_t heads = 8;
+  int64_t output_heads = 1;
+  int64_t hops = 10;
+  double alpha = 0.1;
+  double theta = 1;
+  double kappa = 0.9;
+  double tolerance = 3e-6;
+  int64_t max_iterations = 300;
+  int64_t implicit_layers = 1;
+  int64_t samples = 25;
+  int64_t samples_second = 10;
   // optimisation
   double lr = 0.01;
   double lr_propagation = -1;  // -1: as lr
@@ -51,6 +65,7 @@ struct TrainConfig {
   int64_t patience = 200;
   std::string stopping = "loss";
   std::string schedule = "constant";
+  double clip = 0;           // 0: gradients as they are
   int64_t batch_graphs = 2;  // where a data set has several graphs
   // machine
   std::string solver = "auto";
@@ -61,8 +76,8 @@ struct TrainConfig {
   uint64_t seed = 0;
 };
 
-/// Fills what the caller did not set (`given` holds the names of what was) from the recipe for this data set,
-/// if there is one, and returns the recipe's name or "".
+/// Fills what the caller did not set (`given` holds the names of what was) from the recipe for this data set
+/// and model, if there is one, and returns the recipe's name or "".
 std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given);
 
 /// Fills what the caller did not set from `name = value` lines (a config.toml); returns the names set by
@@ -121,6 +136,7 @@ struct TrainSummary {
   double weight_change = 0;  // ‖F - F₀‖ / ‖F₀‖
   std::vector<double> mu_start, mu_end;
   std::vector<DistanceScore> by_distance;
+  std::optional<int64_t> non_converged_solves;  // of models whose solves may stop short
 };
 
 struct TrainHooks {

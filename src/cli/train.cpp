@@ -27,8 +27,14 @@ void print_summary(const TrainSummary& s) {
   fmt::print("{} on {}: solver {}, {}, {} thread{}, {} epochs in {:.1f} s ({:.2f} ms each), best epoch {}\n",
              s.config.model, s.config.dataset, s.solver, s.config.dtype, s.threads, s.threads == 1 ? "" : "s",
              s.epochs, s.seconds_total, 1e3 * s.seconds_per_epoch, s.best_epoch);
-  fmt::print("F moved by {:.2f} % of its length; largest eigenvalues of g: {:.4f} at the start, {:.4f} now\n",
-             100 * s.weight_change, fmt::join(s.mu_start, " "), fmt::join(s.mu_end, " "));
+  if (s.non_converged_solves.value_or(0) > 0)
+    warning(
+        fmt::format("{} solves stopped short of their tolerance; raise --max-iterations, or lower --kappa",
+                    *s.non_converged_solves));
+  if (!s.mu_start.empty())
+    fmt::print(
+        "F moved by {:.2f} % of its length; largest eigenvalues of g: {:.4f} at the start, {:.4f} now\n",
+        100 * s.weight_change, fmt::join(s.mu_start, " "), fmt::join(s.mu_end, " "));
   if (!s.by_distance.empty()) {
     std::vector<std::vector<std::string>> rows;
     for (const DistanceScore& band : s.by_distance)

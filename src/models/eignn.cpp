@@ -7,6 +7,7 @@
 #include "eignn/model.h"
 #include "equilibrium/tf32.h"
 #include "models/residual_head.h"
+#include "models/unit_rows.h"
 
 namespace eignn {
 
@@ -72,7 +73,7 @@ class Eignn : public Model {
       case Head::l2: {
         // The row's exponent drops out, and there is no floor: a far node's 1e-300 is as good a direction as
         // any.
-        return dropout(normalised(Z(place).values), options_.dropout).mm(B_.t());
+        return dropout(unit_rows(Z(place).values), options_.dropout).mm(B_.t());
       }
       case Head::batch_norm: {
         const auto& [weight, bias] = std::tie(norm_->weight, norm_->bias);
@@ -93,6 +94,12 @@ class Eignn : public Model {
     return {};
   }
 
+  void use_features(const torch::Tensor& X) override {
+    for (Part& part : parts_) part.X = rows_of(part.nodes, X);
+    forget();  // solved for other features
+    projection_ = nullptr;
+  }
+
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
   const char* solver_name() const override { return parts_[0].solver->name(); }
   double preprocess_seconds() const override {
@@ -110,6 +117,7 @@ class Eignn : public Model {
  private:
   struct Part {
     std::unique_ptr<Solver> solver;
+    torch::Tensor nodes;  // the rows of all features that are this graph's; undefined: all
     torch::Tensor X;
     // For each F the last solve: Z depends on F and X alone, so the evaluation after a step and the next
     // training step share one.
@@ -133,9 +141,13 @@ class Eignn : public Model {
       part_of_[part.nodes[k]] = p;
       local_[part.nodes[k]] = static_cast<int64_t>(k);
     }
-    const auto rows = all ? X : X.index_select(0, torch::tensor(part.nodes, torch::kInt64));
-    parts_.push_back({std::move(part.solver), rows.to(type_), {}});
+    const auto nodes = all ? torch::Tensor() : torch::tensor(part.nodes, torch::kInt64);
+    parts_.push_back({std::move(part.solver), nodes, rows_of(nodes, X), {}});
     parts_.back().solved.resize(F_.size());
+  }
+
+  torch::Tensor rows_of(const torch::Tensor& nodes, const torch::Tensor& X) const {
+    return (nodes.defined() ? X.index_select(0, nodes.to(X.device())) : X).to(type_);
   }
 
   Place locate(const torch::Tensor& index) const {
@@ -168,8 +180,11 @@ class Eignn : public Model {
   // No gradient is asked for, so that nobody will miss the Z behind the scores.
   bool only_scores() const { return !torch::GradMode::is_enabled() && options_.encoder == 0; }
 
-  // f = Z Bᵀ of one graph and one F: nobody ever needs Z.
-  bool sees_scores_alone() const { return parts_.size() == 1 && F_.size() == 1 && options_.encoder == 0; }
+  // f = Z Bᵀ of one graph and one F: nobody ever needs Z, unless it is to be differentiated in X.
+  bool sees_scores_alone() const {
+    return parts_.size() == 1 && F_.size() == 1 && options_.encoder == 0 &&
+           !(torch::GradMode::is_enabled() && parts_[0].X.requires_grad());
+  }
 
   // The evaluation after a step and the next training step share it, where the solver allows.
   std::shared_ptr<const Projection> projection() {
@@ -284,14 +299,6 @@ class Eignn : public Model {
 
   torch::Tensor encoded(const torch::Tensor& X) const {
     return options_.encoder > 0 ? torch::relu(torch::addmm(encoder_bias_, X, encoder_weight_.t())) : X;
-  }
-
-  // z/‖z‖ by rows, brought near 1 first so that squares cannot underflow. A row of zeros (a node that no
-  // signal can reach) stays zero.
-  static torch::Tensor normalised(const torch::Tensor& z) {
-    const auto or_one = [](const torch::Tensor& t) { return torch::where(t > 0, t, torch::ones_like(t)); };
-    const auto near_one = z / or_one(z.detach().abs().amax(1, true));
-    return near_one / or_one(near_one.norm(2, 1, true));
   }
 
   EignnOptions options_;

@@ -1,11 +1,55 @@
 // Models by name.
+#include <algorithm>
+#include <utility>
+
+#include "eignn/error.h"
 #include "eignn/model.h"
+#include "graph/nearest_name.h"
+#include "models/baselines.h"
+#include "models/graph_model.h"
 
 namespace eignn {
 
+namespace {
+
+using Make = std::shared_ptr<Model> (*)(const BaselineInputs&);
+
+const std::vector<std::pair<std::string, Make>>& baselines() {
+  static const std::vector<std::pair<std::string, Make>> all = {{"mlp", make_mlp},
+                                                                {"gcn", make_gcn},
+                                                                {"sgc", make_sgc},
+                                                                {"gat", make_gat},
+                                                                {"jknet", make_jknet},
+                                                                {"appnp", make_appnp},
+                                                                {"ppnp", make_ppnp},
+                                                                {"gcnii", make_gcnii},
+                                                                {"h2gcn", make_h2gcn},
+                                                                {"geom-gcn", make_geom_gcn},
+                                                                {"graphsage", make_graphsage},
+                                                                {"sse", make_sse},
+                                                                {"ignn", make_ignn},
+                                                                {"ignn-finite", make_ignn_finite}};
+  return all;
+}
+
+}  // namespace
+
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names = {"eignn"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out = {"eignn"};
+    for (const auto& [name, make] : baselines()) out.push_back(name);
+    return out;
+  }();
   return names;
+}
+
+std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<GraphMatrix>& graphs,
+                                     const torch::Tensor& X, int64_t classes, const BaselineOptions& options,
+                                     const torch::TensorOptions& type, uint64_t seed) {
+  for (const auto& [known, make] : baselines())
+    if (known == name) return make({graphs, X, classes, options, type, seed});
+  std::vector<std::string> names(model_names().begin() + 1, model_names().end());
+  throw UsageError(unknown_name("baseline", "--model", name, names));
 }
 
 }  // namespace eignn

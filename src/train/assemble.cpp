@@ -34,6 +34,26 @@ Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
   return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
 }
 
+BaselineOptions baseline_options(const TrainConfig& c) {
+  BaselineOptions options;
+  options.head = parse_head(c.head);
+  options.dropout = c.dropout;
+  options.hidden = c.hidden;
+  options.layers = c.layers;
+  options.heads = c.heads;
+  options.output_heads = c.output_heads;
+  options.hops = c.hops;
+  options.alpha = c.alpha;
+  options.theta = c.theta;
+  options.kappa = c.kappa;
+  options.tolerance = c.tolerance;
+  options.max_iterations = c.max_iterations;
+  options.implicit_layers = c.implicit_layers;
+  options.samples = c.samples;
+  options.samples_second = c.samples_second;
+  return options;
+}
+
 }  // namespace
 
 PropagationOptions propagation_options(const TrainConfig& c) {
@@ -65,21 +85,29 @@ SolverOptions solver_options(const TrainConfig& c) {
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
   if (!torch::isfinite(dataset.features).all().item<bool>())
     throw InputError(fmt::format("a feature is not finite ({}); clean the data first", dataset.name));
+  const bool several = dataset.graphs() > 1;
+  std::vector<GraphMatrix> graphs;
+  for (auto& nodes : dataset.members()) {
+    const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
+    graphs.push_back({several ? std::move(nodes) : std::vector<int64_t>(),
+                      std::make_shared<Propagation>(make_propagation(graph, propagation_options(c)))});
+  }
+  const uint64_t seed = stream_seed(c.seed, Stream::start);
+  if (c.model != "eignn")
+    return make_baseline(c.model, graphs, dataset.features, dataset.classes, baseline_options(c),
+                         torch::dtype(parse_dtype(c.dtype)).device(parse_device(c.device)), seed);
+
   SolverOptions options = solver_options(c);
   options.store = store;
   const Head head = parse_head(c.head);
   const int64_t m = c.encoder > 0 ? c.encoder : dataset.feature_count();
-  const bool several = dataset.graphs() > 1;
   std::vector<GraphPart> parts;
-  for (auto& nodes : dataset.members()) {
-    const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
-    auto S = std::make_shared<Propagation>(make_propagation(graph, propagation_options(c)));
-    auto solver = make_solver(c.solver, S, options, m, several || head == Head::batch_norm);
-    parts.push_back({several ? std::move(nodes) : std::vector<int64_t>(), std::move(solver)});
-  }
+  for (auto& graph : graphs)
+    parts.push_back({std::move(graph.nodes),
+                     make_solver(c.solver, graph.S, options, m, several || head == Head::batch_norm)});
   return make_eignn(std::move(parts), dataset.features, dataset.classes,
                     {head, parse_start(c.start), c.dropout, c.encoder, c.equilibria, c.width, c.blocks},
-                    stream_seed(c.seed, Stream::start));
+                    seed);
 }
 
 }  // namespace eignn

@@ -124,6 +124,31 @@ void validate(const TrainConfig& c) {
           "1 to 1024");
   require(c.width >= 1, "width", static_cast<double>(c.width), "1 or more");
   require(c.blocks >= 0 && c.blocks <= 1000, "blocks", static_cast<double>(c.blocks), "0 to 1000");
+  const auto count = [](const char* flag, int64_t value, int64_t least, int64_t most) {
+    require(value >= least && value <= most, flag, static_cast<double>(value),
+            fmt::format("{} to {}", least, most).c_str());
+  };
+  count("hidden", c.hidden, 1, 1'000'000);
+  count("layers", c.layers, 1, 10'000);
+  count("heads", c.heads, 1, 1024);
+  count("output-heads", c.output_heads, 1, 1024);
+  count("hops", c.hops, 0, 10'000);
+  count("max-iterations", c.max_iterations, 1, 1'000'000);
+  count("samples", c.samples, 0, 1'000'000);
+  count("samples-second", c.samples_second, 0, 1'000'000);
+  require(c.alpha > 0 && c.alpha <= 1, "alpha", c.alpha, "a number in (0, 1]");
+  require(c.theta >= 0 && std::isfinite(c.theta), "theta", c.theta, "a finite number, 0 or more");
+  require(c.kappa >= 0 && c.kappa < 1, "kappa", c.kappa, "a number in (0, 1), or 0 for no bound");
+  require(c.tolerance > 0 && std::isfinite(c.tolerance), "tolerance", c.tolerance, "a positive number");
+  require(c.clip >= 0 && std::isfinite(c.clip), "clip", c.clip, "a length, or 0 for none");
+  require(c.implicit_layers == 1 || c.implicit_layers == 5, "implicit-layers",
+          static_cast<double>(c.implicit_layers), "1 or 5");
+  require(c.model != "ignn" || c.kappa > 0, "kappa", c.kappa,
+          "a number in (0, 1): beyond the ball ignn's states need not exist");
+  require(c.model != "h2gcn" || c.layers <= 8, "layers", static_cast<double>(c.layers),
+          "1 to 8 for h2gcn, whose width doubles with each round");
+  if (c.model == "ignn" || c.model == "ignn-finite")
+    require_name(c.head, "head of this model", "--head", {"plain", "l2"});
   require(c.batch_graphs >= 1, "batch-graphs", static_cast<double>(c.batch_graphs), "1 or more");
   require(c.epochs >= 1, "epochs", static_cast<double>(c.epochs), "1 or more");
   require(c.patience >= 1, "patience", static_cast<double>(c.patience), "1 or more");

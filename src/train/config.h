@@ -27,18 +27,39 @@ void visit_data(Config& c, Visitor&& visitor) {
 
 template <class Config, class Visitor>
 void visit_model(Config& c, Visitor&& visitor) {
-  visitor("model", c.model, "Model: eignn");
+  visitor("model", c.model,
+          "eignn, or what it is compared with: mlp, gcn, sgc, gat, jknet, appnp, ppnp, gcnii, h2gcn, "
+          "geom-gcn, graphsage, sse, ignn, ignn-finite (docs/models.md)");
   visitor("head", c.head,
-          "plain: B z; l2: normalise, dropout, linear; batch-norm: batch norm, dropout, linear; residual: a "
-          "deep network on z and x");
-  visitor("start", c.start, "Where F starts: xavier or orthogonal (docs/long-range.md)");
-  visitor("gamma", c.gamma, "The contraction factor, in (0, 1]");
-  visitor("epsilon", c.epsilon, "The epsilon of g(F)");
-  visitor("dropout", c.dropout, "Dropout after the equilibrium, in [0, 1)");
-  visitor("encoder", c.encoder, "Width of a layer before the equilibrium; 0: the features themselves");
-  visitor("equilibria", c.equilibria, "Equilibria side by side, each with an F of its own");
-  visitor("width", c.width, "residual: width of the hidden layers");
-  visitor("blocks", c.blocks, "residual: number of blocks");
+          "eignn: plain: B z; l2: normalise, dropout, linear; batch-norm: batch norm, dropout, linear; "
+          "residual: a deep network on z and x. ignn, ignn-finite: plain or l2");
+  visitor("start", c.start, "eignn: where F starts, xavier or orthogonal (docs/long-range.md)");
+  visitor("gamma", c.gamma, "eignn: the contraction factor, in (0, 1]");
+  visitor("epsilon", c.epsilon, "eignn: the epsilon of g(F)");
+  visitor("dropout", c.dropout,
+          "Dropout, in [0, 1); eignn: after the equilibrium; the others: docs/models.md");
+  visitor("encoder", c.encoder, "eignn: width of a layer before the equilibrium; 0: the features themselves");
+  visitor("equilibria", c.equilibria, "eignn: equilibria side by side, each with an F of its own");
+  visitor("width", c.width, "eignn, residual head: width of the hidden layers");
+  visitor("blocks", c.blocks, "eignn, residual head: number of blocks");
+  visitor("hidden", c.hidden,
+          "Width of the hidden layers (all but eignn and sgc); gat: of each head; ignn with 5 implicit "
+          "layers: of the fourth");
+  visitor("layers", c.layers,
+          "mlp, gcn, gat, jknet, gcnii: layers; h2gcn: rounds; ignn-finite: steps of the recurrence");
+  visitor("heads", c.heads, "gat: heads of a hidden layer, side by side");
+  visitor("output-heads", c.output_heads, "gat: heads of the last layer, averaged");
+  visitor("hops", c.hops, "sgc, appnp: steps along the graph; sse: updates on the way to the steady state");
+  visitor("alpha", c.alpha,
+          "appnp, ppnp: probability to go back; gcnii: share of the first state; sse: damping. In (0, 1]");
+  visitor("theta", c.theta, "gcnii: layer l's weight has the share log(theta/l + 1)");
+  visitor("kappa", c.kappa,
+          "ignn, ignn-finite: W is kept where |W|_inf <= kappa/rho(S), in (0, 1); 0: anywhere");
+  visitor("tolerance", c.tolerance, "ignn: a step that moves no entry by more than this ends a solve");
+  visitor("max-iterations", c.max_iterations, "ignn: steps of a solve at most");
+  visitor("implicit-layers", c.implicit_layers, "ignn: 1, or 5 with linear skips, as on PPI");
+  visitor("samples", c.samples, "graphsage: neighbours of a node drawn in training; 0: all");
+  visitor("samples-second", c.samples_second, "graphsage: neighbours of a neighbour drawn; 0: all");
 }
 
 template <class Config, class Visitor>
@@ -52,6 +73,7 @@ void visit_optimisation(Config& c, Visitor&& visitor) {
   visitor("stopping", c.stopping,
           "loss: patience on validation loss; score: on accuracy or micro-F1; either: reset by one of them");
   visitor("schedule", c.schedule, "Learning rates: constant, or cosine from the full rate to 0 at --epochs");
+  visitor("clip", c.clip, "Gradients longer than this are shortened, each weight's by itself; 0: never");
   visitor("batch-graphs", c.batch_graphs, "Sets of several graphs: graphs in a step");
 }
 

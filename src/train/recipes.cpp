@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "eignn/error.h"
@@ -13,10 +15,24 @@ namespace eignn {
 
 namespace {
 
-// The recipe that a configuration calls for; chains have one for two classes and one for more.
-std::string recipe_name(const TrainConfig& config) {
-  if (config.dataset != "chains") return config.dataset;
-  return config.num_classes == 2 ? "chains-binary" : "chains-multiclass";
+// The data sets that the baselines' recipes speak of together.
+std::string kind_of(const std::string& dataset) {
+  static const std::map<std::string, std::vector<std::string>> kinds = {
+      {"universities", {"cornell", "cornell-true", "texas", "wisconsin"}},
+      {"wikipedia", {"chameleon", "chameleon-filtered", "squirrel", "squirrel-filtered", "film"}}};
+  for (const auto& [kind, sets] : kinds)
+    if (std::find(sets.begin(), sets.end(), dataset) != sets.end()) return kind;
+  return dataset;
+}
+
+// The recipes that a configuration may take, the first one first; EIGNN's chains have one for two classes and
+// one for more.
+std::vector<std::string> recipe_names(const TrainConfig& config) {
+  if (config.model != "eignn")
+    return {config.model + "/" + config.dataset, config.model + "/" + kind_of(config.dataset),
+            config.model + "/any"};
+  if (config.dataset != "chains") return {config.dataset};
+  return {config.num_classes == 2 ? "chains-binary" : "chains-multiclass"};
 }
 
 }  // namespace
@@ -42,12 +58,12 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
 }
 
 std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given) {
-  const std::string wanted = recipe_name(config);
-  for (const EmbeddedRecipe& recipe : embedded_recipes()) {
-    if (recipe.name != wanted) continue;
-    apply_toml(config, recipe.toml, given, "recipe " + wanted);
-    return wanted;
-  }
+  for (const std::string& wanted : recipe_names(config))
+    for (const EmbeddedRecipe& recipe : embedded_recipes()) {
+      if (recipe.name != wanted) continue;
+      apply_toml(config, recipe.toml, given, "recipe " + wanted);
+      return wanted;
+    }
   return "";
 }
 

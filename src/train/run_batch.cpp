@@ -90,6 +90,8 @@ void require_alike(const std::vector<TrainConfig>& configs) {
 }
 
 void require_possible(const TrainConfig& c, const Dataset& dataset) {
+  if (c.model != "eignn") refuse("a batch knows one model, eignn, and not " + c.model);
+  if (c.clip > 0) refuse("a batch does not clip gradients");
   if (c.head != "plain" && c.head != "l2") refuse("a batch knows the heads plain and l2, not " + c.head);
   if (c.encoder > 0 || c.equilibria > 1) refuse("a batch has no encoder and one equilibrium");
   if (dataset.graphs() > 1 || dataset.multi_label()) refuse("a batch is of one graph with one label a node");

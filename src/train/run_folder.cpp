@@ -164,10 +164,13 @@ std::string to_json(const TrainSummary& s) {
                {"seconds_per_epoch", s.seconds_per_epoch},
                {"seconds_per_train_step", s.seconds_per_train_step},
                {"preprocess_seconds", s.preprocess_seconds},
-               {"peak_memory_bytes", s.peak_memory_bytes},
-               {"weight_change", s.weight_change},
-               {"mu_start", s.mu_start},
-               {"mu_end", s.mu_end}};
+               {"peak_memory_bytes", s.peak_memory_bytes}};
+  if (!s.mu_start.empty()) {  // EIGNN's own
+    json["weight_change"] = s.weight_change;
+    json["mu_start"] = s.mu_start;
+    json["mu_end"] = s.mu_end;
+  }
+  if (s.non_converged_solves) json["non_converged_solves"] = *s.non_converged_solves;
   if (!s.by_distance.empty()) {
     Json bands = Json::array();
     for (const DistanceScore& band : s.by_distance)

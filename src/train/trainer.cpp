@@ -48,6 +48,10 @@ std::unique_ptr<torch::optim::Adam> make_optimiser(Model& model, const TrainConf
                                               torch::optim::AdamOptions(c.lr).weight_decay(c.weight_decay));
 }
 
+int64_t non_converged(const Trainer& trainer, const Progress& progress) {
+  return progress.non_converged + trainer.model().non_converged_solves().value_or(0);
+}
+
 std::string optimiser_bytes(torch::optim::Adam& optimiser) {
   torch::serialize::OutputArchive archive;
   optimiser.save(archive);
@@ -79,7 +83,8 @@ void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& 
       {stopping.best_loss, stopping.best_score, static_cast<double>(stopping.waited), progress.seconds}));
   content.metadata = {{"format", "eignn-resume-1"},
                       {"next_epoch", std::to_string(progress.next_epoch)},
-                      {"best_epoch", std::to_string(progress.best_epoch)}};
+                      {"best_epoch", std::to_string(progress.best_epoch)},
+                      {"non_converged", std::to_string(non_converged(trainer, progress))}};
   for (const auto& [name, value] : to_strings(config)) content.metadata["config." + name] = value;
   write_safetensors(folder.resume_path(), content);
 }
@@ -111,6 +116,8 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
     progress.seconds = numbers.at(3);
     progress.next_epoch = std::stoll(content.metadata.at("next_epoch"));
     progress.best_epoch = std::stoll(content.metadata.at("best_epoch"));
+    if (const auto at = content.metadata.find("non_converged"); at != content.metadata.end())
+      progress.non_converged = std::stoll(at->second);
   } catch (const Error&) {
     throw;
   } catch (const std::exception&) {
@@ -283,7 +290,11 @@ double Trainer::step(int64_t epoch) {
       throw InputError(fmt::format(
           "the training loss is not finite (epoch {}); lower --lr, or use --dtype float64", epoch));
     loss.backward();
+    if (config_.clip > 0)
+      for (const auto& parameter : model_->parameters())
+        if (parameter.grad().defined()) torch::nn::utils::clip_grad_norm_(parameter, config_.clip);
     optimiser_->step();
+    model_->after_step();
     sum += value * static_cast<double>(batch.numel());
     nodes += batch.numel();
   }
@@ -320,6 +331,7 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
   summary.preprocess_seconds = trainer.model().preprocess_seconds();
   summary.peak_memory_bytes = peak_memory_bytes();
   describe_propagation(F_start, trainer.model().propagation_weights(), summary.config.epsilon, summary);
+  if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
   if (folder) {
     write_checkpoint(folder->checkpoint_path(),
                      {summary.config, dataset.feature_count(), dataset.classes, progress.best});

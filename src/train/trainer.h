@@ -26,6 +26,7 @@ class Trainer {
 
   const char* metric() const { return metric_name(labels_); }
   Model& model() { return *model_; }
+  const Model& model() const { return *model_; }
   const Split& split() const { return split_; }
   const torch::Tensor& labels() const { return labels_; }
   torch::optim::Adam& optimiser() { return *optimiser_; }
@@ -57,6 +58,7 @@ struct Progress {
   std::map<std::string, torch::Tensor> best;
   std::vector<double> epoch_seconds, step_seconds;
   double seconds = 0;
+  int64_t non_converged = 0;  // solves that stopped short before the run was resumed
 
   void note(const EpochReport& report,
             double step);  // an epoch is over; `step`: seconds of its training step

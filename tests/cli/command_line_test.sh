@@ -368,6 +368,43 @@ for damage in flipped torn; do
 done
 refused "checkpoint: missing" 1 "nothing.safetensors" evaluate --checkpoint "$T/nothing.safetensors"
 
+# The other models ---------------------------------------------------------------------------------------------------
+models=$("$eignn" train --help | tr '\n' ' ' | sed 's/.*--model //; s/(docs.*//; s/.*compared with://; s/[,.]/ /g')
+for model in $models; do
+  M=$T/model-$model
+  run train --dataset karate --model "$model" --epochs 15 --out "$M" --json
+  json "$model: trains" "$T/stdout" "j['model'] == '$model' and j['epochs'] == 15 and 'mu_end' not in j
+    and ('non_converged_solves' in j) == ('$model' == 'ignn')"
+  run evaluate --checkpoint "$M" --json
+  cp "$T/stdout" "$T/evaluated.json"
+  check "$model: evaluate says what the run said" "$python" -c '
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:])
+assert a["test_accuracy"] == b["test_accuracy"] and a["loss"] == b["loss"], (a["loss"], b["loss"])' "$T/evaluated.json" "$M/summary.json"
+  run predict --checkpoint "$M" --out "$T/predicted.csv"
+  check "$model: predict writes the run's predictions" cmp "$T/predicted.csv" "$M/predictions.csv"
+done
+check "models: the help names them all" test "$(echo $models | wc -w)" -eq 14
+refused "models: the nearest name" 2 "--model,did you mean gcnii?" train --dataset karate --model gcnit
+refused "models: a bound that holds nothing" 2 "--kappa" train --dataset karate --model ignn --kappa 0 --out "$O/run"
+refused "models: too many rounds" 2 "--layers" train --dataset karate --model h2gcn --layers 40 --out "$O/run"
+refused "models: a head of another model" 2 "--head" train --dataset karate --model ignn --head residual --out "$O/run"
+run train --dataset karate --model ignn --max-iterations 2 --epochs 3
+check "ignn: solves that stop short are told" grep -q "warning: [1-9][0-9]* solves stopped short" "$T/stderr"
+for length in 20 80 300; do # until the interrupt comes before the end
+  rm -rf "$T/whole" "$T/halves"
+  set -- train --dataset chains --model ignn --chain-length $length --epochs 60 --patience 60 --max-iterations 5
+  "$python" "$T/interrupt.py" "$T/halves" 15 20 "$eignn" "$@" --out "$T/halves" >"$T/stdout" 2>"$T/stderr"
+  code=$?
+  [ "$code" -eq 0 ] || break
+done
+check "ignn: interrupted on the way" test "$code" -eq 130
+run "$@" --out "$T/whole"
+run train --resume "$T/halves" --json
+check "ignn: resumed, the same weights to the byte" cmp "$T/halves/model.safetensors" "$T/whole/model.safetensors"
+check "ignn: resumed, the same count of solves that stopped short" "$python" "$T/same_summary.py" "$T/halves/summary.json" \
+  "$T/whole/summary.json"
+
 # The spectrum cache -------------------------------------------------------------------------------------------------
 EIGNN_CACHE=$T/own-cache # training may have filled the other one
 sixty() { # sixty OUT: a graph large enough for the cache

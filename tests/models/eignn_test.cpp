@@ -135,5 +135,38 @@ TEST(Eignn, SolvesAgainWhenFHasMoved) {
   EXPECT_GT(test::relative_error(model->scores(index).detach(), before), 1e-3);
 }
 
+TEST(Eignn, OtherFeaturesAreSolvedForAnewWithAGradientInThem) {
+  const Parts parts;
+  const auto index = torch::tensor({1, 8, 20, 33}, torch::kInt64);
+  const auto G = test::random_matrix(4, classes, 9);
+  for (const Head head : {Head::plain, Head::l2, Head::batch_norm, Head::residual}) {
+    for (const char* solver : {"spectral", "direct", "krylov", "sparse"}) {
+      EignnOptions options{head, Start::xavier, 0};
+      options.width = 8;
+      const auto model = parts.model(options, solver);
+      model->eval();
+      model->scores(index);  // solves for the first features
+      const auto X = test::random_matrix(nodes, features, 21).requires_grad_();
+      const auto value = [&] {
+        model->use_features(X);
+        return (model->scores(index) * G).sum();
+      };
+      value().backward();
+      const torch::NoGradGuard guard;
+      for (const int64_t k : {int64_t{8}, int64_t{100}, nodes * features - 1}) {
+        constexpr double h = 1e-6;
+        auto flat = X.view({-1});
+        flat[k] += h;
+        const double above = value().item<double>();
+        flat[k] -= 2 * h;
+        const double below = value().item<double>();
+        flat[k] += h;
+        EXPECT_NEAR(X.grad().view({-1})[k].item<double>(), (above - below) / (2 * h), 1e-6)
+            << name(head) << " " << solver << " " << k;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace eignn

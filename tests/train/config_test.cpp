@@ -53,13 +53,18 @@ TEST(Config, ValidationNamesTheFlag) {
   EXPECT_NE(message([](auto& c) { c.epochs = 0; }).find("--epochs"), std::string::npos);
   EXPECT_NE(message([](auto& c) { c.split = "x"; }).find("--split"), std::string::npos);
   EXPECT_NE(message([](auto& c) { c.solver = "spectal"; }).find("did you mean spectral?"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.model = "gcnn"; }).find("did you mean gcn"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.kappa = 1; }).find("--kappa"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.alpha = 0; }).find("--alpha"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.implicit_layers = 2; }).find("--implicit-layers"), std::string::npos);
   EXPECT_NE(message([](auto& c) { c.dtype = "float16"; }).find("--dtype"), std::string::npos);
   EXPECT_EQ(message([](auto&) {}), "");
 }
 
 TEST(Recipes, AreAllValidAndChosenByDataSetAndClasses) {
   for (const EmbeddedRecipe& recipe : embedded_recipes()) {
-    if (recipe.name.rfind("chains", 0) == 0) continue;  // told apart by the number of classes, below
+    if (recipe.name.rfind("chains", 0) == 0) continue;         // told apart by the number of classes, below
+    if (recipe.name.find('/') != std::string::npos) continue;  // of other models, below
     TrainConfig config;
     config.dataset = recipe.name;
     EXPECT_EQ(apply_recipe(config, {}), recipe.name);
@@ -74,6 +79,37 @@ TEST(Recipes, AreAllValidAndChosenByDataSetAndClasses) {
     config.num_classes = classes;
     EXPECT_EQ(apply_recipe(config, {}), expected);
     EXPECT_NO_THROW(validate(config));
+  }
+}
+
+TEST(Recipes, OfAModelGoByTheSetThenItsKindThenAny) {
+  const auto chosen = [](const char* model, const char* dataset) {
+    TrainConfig config;
+    config.model = model;
+    config.dataset = dataset;
+    const std::string name = apply_recipe(config, {});
+    EXPECT_NO_THROW(validate(config)) << name;
+    return name;
+  };
+  EXPECT_EQ(chosen("gcnii", "texas"), "gcnii/texas");
+  EXPECT_EQ(chosen("gcnii", "wisconsin"), "gcnii/universities");
+  EXPECT_EQ(chosen("gcn", "film"), "gcn/wikipedia");
+  EXPECT_EQ(chosen("ignn", "ppi"), "ignn/ppi");
+  EXPECT_EQ(chosen("gcn", "karate"), "gcn/any");
+  for (const auto& model : model_names()) {
+    if (model == "eignn") continue;
+    for (const char* dataset : {"karate", "chains", "texas", "chameleon"})
+      EXPECT_EQ(chosen(model.c_str(), dataset).rfind(model + "/", 0), 0u) << model << " " << dataset;
+  }
+}
+
+TEST(Recipes, EachIsForAModelThatExistsAndHoldsNothingUnknown) {
+  for (const EmbeddedRecipe& recipe : embedded_recipes()) {
+    TrainConfig config;
+    EXPECT_NO_THROW(apply_toml(config, recipe.toml, {}, recipe.name)) << recipe.name;
+    const size_t slash = recipe.name.find('/');
+    config.model = slash == std::string::npos ? "eignn" : recipe.name.substr(0, slash);
+    EXPECT_NO_THROW(validate(config)) << recipe.name;
   }
 }
 

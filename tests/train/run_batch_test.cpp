@@ -180,6 +180,8 @@ TEST(RunBatch, RefusesWhatItCannotDo) {
   EXPECT_NE(refusal([](TrainConfig& c) { c.gamma = 1; }).find("gamma 1"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.direction = "in"; }).find("symmetric"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.equilibria = 2; }).find("one equilibrium"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.model = "gcn"; }).find("gcn"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.clip = 0.5; }).find("clip"), std::string::npos);
   std::vector<TrainConfig> unlike(2, plain(5));
   unlike[1].gamma = 0.5;
   EXPECT_NE(message_of<UsageError>([&] { RunBatch(unlike, dataset, nullptr); }).find("--gamma"),

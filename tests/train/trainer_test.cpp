@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -178,6 +179,53 @@ TEST(Training, FollowsTheSameTrajectoryWithEverySolverOnShortChains) {
     losses.push_back(train(config).loss.val);
     EXPECT_NEAR(losses.back(), losses.front(), 1e-8) << solver;
   }
+}
+
+TEST(Training, EveryStepBringsIgnnBackIntoItsBall) {
+  TrainConfig config = chains(10, 10);
+  config.model = "ignn";
+  config.kappa = 0.6;
+  config.lr = 0.5;
+  Trainer trainer(config, load_dataset(config), 0, nullptr);
+  const auto W = trainer.model().named_parameters()["W"];
+  const auto start = W.detach().clone();
+  for (int64_t epoch = 0; epoch < 5; ++epoch) {
+    trainer.step(epoch);
+    EXPECT_LE(W.abs().sum(1).max().item<double>(), 0.6 * (1 + 1e-5));  // ρ(S) is 1 with self-loops
+  }
+  EXPECT_FALSE(W.equal(start));
+}
+
+TEST(Training, TheCountOfSolvesThatStoppedShortIsPartOfTheSummary) {
+  TrainConfig config = chains(10, 6);
+  EXPECT_FALSE(nlohmann::json::parse(to_json(train(config))).contains("non_converged_solves"));
+  config.model = "ignn";
+  EXPECT_EQ(nlohmann::json::parse(to_json(train(config)))["non_converged_solves"], 0);
+  config.max_iterations = 1;
+  config.kappa = 0.99;
+  // In each epoch one solve forward, one backward and one of the evaluation; then train, val, test and the
+  // distances.
+  EXPECT_EQ(train(config).non_converged_solves, 6 * 3 + 4);
+}
+
+TEST(Training, ClippingBoundsEveryWeightsGradientByItself) {
+  TrainConfig config = chains(10, 10);
+  config.model = "gcn";
+  const auto norms = [&](double clip) {
+    config.clip = clip;
+    Trainer trainer(config, load_dataset(config), 0, nullptr);
+    trainer.step(0);
+    std::vector<double> out;
+    for (const auto& parameter : trainer.model().parameters())
+      out.push_back(parameter.grad().norm().item<double>());
+    return out;
+  };
+  const auto free = norms(0);
+  const double bound =
+      (*std::min_element(free.begin(), free.end()) + *std::max_element(free.begin(), free.end())) / 2;
+  const auto clipped = norms(bound);
+  for (size_t k = 0; k < free.size(); ++k)
+    EXPECT_NEAR(clipped[k], std::min(free[k], bound), 1e-5 * bound) << k;
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+// APPNP (Klicpera, Bojchevski, Günnemann, 2019), its eq. (4): a network on each node's own features, then K
+// steps of personalised PageRank.
+//
+//     H = ReLU(X W_1 + b_1) W_2 + b_2,   Z_0 = H,   Z_k = (1-α) S Z_{k-1} + α H,   scores = Z_K
+//
+// The matrix is EIGNN's S, as in the paper. Dropout before both layers, and on S's entries in every step.
+#include "models/baselines.h"
+#include "models/edges.h"
+#include "models/graph_model.h"
+#include "models/propagate.h"
+
+namespace eignn {
+
+namespace {
+
+class Appnp : public GraphModel {
+ public:
+  explicit Appnp(const BaselineInputs& in) : GraphModel(in), S_(make_products(in.graphs, type_)) {
+    for (const GraphMatrix& graph : in.graphs) edges_.push_back(edges_of(*graph.S, type_));
+    first_ = {glorot("W0", width_, options_.hidden), zeros("b0", options_.hidden)};
+    second_ = {glorot("W1", options_.hidden, classes_), zeros("b1", classes_)};
+  }
+
+ protected:
+  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+    const auto H = second_(dropped(torch::relu(first_(dropped(X)))));
+    auto Z = H;
+    for (int64_t k = 0; k < options_.hops; ++k) Z = (1 - options_.alpha) * step(g, Z) + options_.alpha * H;
+    return Z;
+  }
+
+ private:
+  torch::Tensor step(size_t g, const torch::Tensor& Z) {
+    if (!is_training() || options_.dropout == 0) return propagate(S_[g], Z);
+    return weighted_sum(edges_[g], dropped(edges_[g].value), Z.unsqueeze(1)).squeeze(1);
+  }
+
+  std::vector<SharedProduct> S_;
+  std::vector<Edges> edges_;  // S again, entry by entry
+  Linear first_, second_;
+};
+
+}  // namespace
+
+std::shared_ptr<Model> make_appnp(const BaselineInputs& inputs) {
+  return std::make_shared<Appnp>(inputs);
+}
+
+}  // namespace eignn

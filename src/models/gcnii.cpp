@@ -1,0 +1,52 @@
+// GCNII (Chen, Wei, Huang, Ding, Li, 2020), its eq. (5):
+//
+//     H_0 = ReLU(X W_in + b_in)
+//     H_l = ReLU( ((1-α) S H_{l-1} + α H_0) ((1-β_l) I + β_l W_l) ),   β_l = log(θ/l + 1)
+//     scores = H_L W_out + b_out
+//
+// The matrix is EIGNN's S, as in the paper; θ is its λ. Dropout before each layer.
+#include <cmath>
+
+#include "models/baselines.h"
+#include "models/graph_model.h"
+#include "models/propagate.h"
+
+namespace eignn {
+
+namespace {
+
+class Gcnii : public GraphModel {
+ public:
+  explicit Gcnii(const BaselineInputs& in) : GraphModel(in), S_(make_products(in.graphs, type_)) {
+    in_ = {glorot("W_in", width_, options_.hidden), zeros("b_in", options_.hidden)};
+    for (int64_t l = 0; l < options_.layers; ++l)
+      W_.push_back(glorot("W" + std::to_string(l), options_.hidden, options_.hidden));
+    out_ = {glorot("W_out", options_.hidden, classes_), zeros("b_out", classes_)};
+  }
+
+ protected:
+  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+    const double alpha = options_.alpha;
+    const auto H_0 = torch::relu(in_(dropped(X)));
+    auto H = H_0;
+    for (size_t l = 0; l < W_.size(); ++l) {
+      const double beta = std::log(options_.theta / static_cast<double>(l + 1) + 1);
+      const auto P = (1 - alpha) * propagate(S_[g], dropped(H)) + alpha * H_0;
+      H = torch::relu((1 - beta) * P + beta * P.mm(W_[l]));
+    }
+    return out_(dropped(H));
+  }
+
+ private:
+  std::vector<SharedProduct> S_;
+  Linear in_, out_;
+  std::vector<torch::Tensor> W_;
+};
+
+}  // namespace
+
+std::shared_ptr<Model> make_gcnii(const BaselineInputs& inputs) {
+  return std::make_shared<Gcnii>(inputs);
+}
+
+}  // namespace eignn

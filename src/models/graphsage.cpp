@@ -1,0 +1,65 @@
+// GraphSAGE (Hamilton, Ying, Leskovec, 2017), its algorithm 1 with the mean aggregator and two layers:
+//
+//     h_v ← ReLU(W [h_v ‖ mean of h_u over v's neighbours u] + b),   h_v ← h_v/‖h_v‖,   scores = B h_v + c
+//
+// In training the outer layer hears --samples neighbours of each node and the inner one --samples-second,
+// drawn anew in every step without repetition (all where there are not more); otherwise all of them.
+//
+// The matrix gives its pattern alone: a node's neighbours, itself left out.
+#include "models/baselines.h"
+#include "models/edges.h"
+#include "models/graph_model.h"
+#include "models/hops.h"
+#include "models/propagate.h"
+#include "models/unit_rows.h"
+
+namespace eignn {
+
+namespace {
+
+class GraphSage : public GraphModel {
+ public:
+  explicit GraphSage(const BaselineInputs& in) : GraphModel(in) {
+    for (const GraphMatrix& graph : in.graphs)
+      edges_.push_back(edges_of(normalised_arcs(neighbours(*graph.S)), type_));
+    for (const auto& edges : edges_) mean_.push_back(mean_of_some(edges, 0, start_).to(type_));
+    const int64_t h = options_.hidden;
+    for (const auto& [k, from] : {std::pair<std::string, int64_t>{"0", width_}, {"1", h}})
+      layers_.push_back({glorot("W_self" + k, from, h), glorot("W_mean" + k, from, h), zeros("b" + k, h)});
+    out_ = {glorot("W_out", h, classes_), zeros("b_out", classes_)};
+  }
+
+ protected:
+  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+    auto H = layer(g, layers_[0], options_.samples_second, X);
+    H = layer(g, layers_[1], options_.samples, H);
+    return out_(dropped(H));
+  }
+
+ private:
+  struct Layer {
+    torch::Tensor W_self, W_mean, b;
+  };
+
+  torch::Tensor layer(size_t g, const Layer& l, int64_t samples, const torch::Tensor& input) {
+    const auto H = dropped(input);
+    const auto weights = is_training() && samples > 0
+                             ? mean_of_some(edges_[g], samples, dropout_generator_).to(type_)
+                             : mean_[g];
+    const auto mean = weighted_sum(edges_[g], weights, H.mm(l.W_mean).unsqueeze(1)).squeeze(1);
+    return unit_rows(torch::relu(H.mm(l.W_self) + mean + l.b));
+  }
+
+  std::vector<Edges> edges_;         // of each graph
+  std::vector<torch::Tensor> mean_;  // the weights of all neighbours' mean
+  std::vector<Layer> layers_;
+  Linear out_;
+};
+
+}  // namespace
+
+std::shared_ptr<Model> make_graphsage(const BaselineInputs& inputs) {
+  return std::make_shared<GraphSage>(inputs);
+}
+
+}  // namespace eignn

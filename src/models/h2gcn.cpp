@@ -1,0 +1,50 @@
+// H2GCN (Zhu, Yan, Zhao, Heimann, Akoglu, Koutra, 2020), its eqs. (5)-(7): what a node is stays apart from
+// what its neighbours are, and those one hop away from those exactly two hops away.
+//
+//     R_0 = ReLU(X W_e),   R_k = [S_1 R_{k-1} ‖ S_2 R_{k-1}],   scores = [R_0 ‖ … ‖ R_K] W_c,   K = --layers
+//
+// The matrices are its own: S_1 and S_2 are the neighbourhoods at distance one and two exactly, without
+// self-loops, normalised by D^-1/2 at both ends (a directed graph: D_out^-1/2 A D_in^-1/2). Dropout before
+// the last layer.
+#include "models/baselines.h"
+#include "models/graph_model.h"
+#include "models/hops.h"
+#include "models/propagate.h"
+
+namespace eignn {
+
+namespace {
+
+class H2gcn : public GraphModel {
+ public:
+  explicit H2gcn(const BaselineInputs& in) : GraphModel(in) {
+    for (const GraphMatrix& graph : in.graphs) {
+      const Graph one = neighbours(*graph.S);
+      S1_.push_back(make_product(normalised_arcs(one), type_));
+      S2_.push_back(make_product(normalised_arcs(exact_two_hops(one)), type_));
+    }
+    W_embed_ = glorot("W_e", width_, options_.hidden);
+    const int64_t widths = (int64_t{1} << (options_.layers + 1)) - 1;  // 1 + 2 + … + 2^K
+    W_ = glorot("W_c", widths * options_.hidden, classes_);
+  }
+
+ protected:
+  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+    std::vector<torch::Tensor> R = {torch::relu(X.mm(W_embed_))};
+    for (int64_t k = 0; k < options_.layers; ++k)
+      R.push_back(torch::cat({propagate(S1_[g], R.back()), propagate(S2_[g], R.back())}, 1));
+    return dropped(torch::cat(R, 1)).mm(W_);
+  }
+
+ private:
+  std::vector<SharedProduct> S1_, S2_;  // of each graph
+  torch::Tensor W_embed_, W_;
+};
+
+}  // namespace
+
+std::shared_ptr<Model> make_h2gcn(const BaselineInputs& inputs) {
+  return std::make_shared<H2gcn>(inputs);
+}
+
+}  // namespace eignn

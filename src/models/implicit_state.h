@@ -1,0 +1,34 @@
+// The state of an implicit layer: Z = ReLU(W Z S + B), as IGNN has it (models/ignn.cpp).
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "models/propagate.h"
+
+namespace eignn {
+
+struct PicardOptions {
+  double tolerance = 3e-6;       // an iteration that moves no entry by more is the last
+  int64_t max_iterations = 300;  // and so is this one
+};
+
+/// What the solves tell of themselves, forward and backward together.
+struct PicardCounts {
+  std::atomic<int64_t> solves{0}, iterations{0};
+  std::atomic<int64_t> non_converged{0};  // ended by max_iterations
+};
+
+/// Node-major, Z = ReLU(Sᵀ Z Wᵀ + B) by Picard iteration from 0, differentiable in W (h, h) and B (n, h): the
+/// gradient is the adjoint equation's fixed point, found by the same iteration.
+torch::Tensor implicit_state(const SharedProduct& S, const torch::Tensor& W, const torch::Tensor& B,
+                             const PicardOptions& options, const std::shared_ptr<PicardCounts>& counts);
+
+/// The nearest W whose rows have Σ|w| ≤ radius: the ball ‖W‖∞ ≤ radius.
+torch::Tensor project_rows(const torch::Tensor& W, double radius);
+
+/// ρ(S), the largest eigenvalue of a matrix without negative entries, by power iteration on S + I (which
+/// leaves no other eigenvalue of the same size).
+double spectral_radius(const Propagation& S);
+
+}  // namespace eignn

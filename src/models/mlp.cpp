@@ -1,0 +1,41 @@
+// MLP: layers that see a node's own features and nothing of the graph.
+//
+//     h_0 = x,   h_l = ReLU(W_l h_{l-1} + b_l),   scores = W_L h_{L-1} + b_L;   dropout before each layer
+//
+// No matrix: the graph is not looked at.
+#include "models/baselines.h"
+#include "models/graph_model.h"
+
+namespace eignn {
+
+namespace {
+
+class Mlp : public GraphModel {
+ public:
+  explicit Mlp(const BaselineInputs& in) : GraphModel(in) {
+    for (int64_t l = 0, from = width_; l < options_.layers; ++l) {
+      const bool last = l + 1 == options_.layers;
+      const int64_t to = last ? classes_ : options_.hidden;
+      layers_.push_back({glorot("W" + std::to_string(l), from, to), zeros("b" + std::to_string(l), to)});
+      from = to;
+    }
+  }
+
+ protected:
+  torch::Tensor forward(size_t, const torch::Tensor& X) override {
+    auto h = layers_[0](dropped(X));
+    for (size_t l = 1; l < layers_.size(); ++l) h = layers_[l](dropped(torch::relu(h)));
+    return h;
+  }
+
+ private:
+  std::vector<Linear> layers_;
+};
+
+}  // namespace
+
+std::shared_ptr<Model> make_mlp(const BaselineInputs& inputs) {
+  return std::make_shared<Mlp>(inputs);
+}
+
+}  // namespace eignn

@@ -1,0 +1,69 @@
+#include "models/propagate.h"
+
+#include <torch/torch.h>
+
+namespace eignn {
+
+namespace {
+
+struct Held : torch::CustomClassHolder {
+  explicit Held(SharedProduct product) : S(std::move(product)) {}
+  SharedProduct S;
+};
+
+class PropagateFunction : public torch::autograd::Function<PropagateFunction> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& H,
+                               const c10::intrusive_ptr<Held>& held) {
+    context->saved_data["S"] = c10::IValue::make_capsule(held);
+    return held->S->gather(H);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const auto capsule = context->saved_data["S"].toCapsule();
+    return {static_cast<Held&>(*capsule).S->scatter(gradients[0]), torch::Tensor()};
+  }
+};
+
+}  // namespace
+
+torch::Tensor propagate(const SharedProduct& S, const torch::Tensor& H) {
+  return PropagateFunction::apply(H, c10::make_intrusive<Held>(S));
+}
+
+SharedProduct make_product(const Propagation& S, const torch::TensorOptions& type) {
+  return std::make_shared<SparseProduct>(S, c10::typeMetaToScalarType(type.dtype()), type.device());
+}
+
+std::vector<SharedProduct> make_products(const std::vector<GraphMatrix>& graphs,
+                                         const torch::TensorOptions& type) {
+  std::vector<SharedProduct> out;
+  for (const GraphMatrix& graph : graphs) out.push_back(make_product(*graph.S, type));
+  return out;
+}
+
+Propagation matrix_of(int64_t nodes, std::vector<int64_t> row_begin, std::vector<int64_t> column,
+                      std::vector<double> value) {
+  Propagation S;
+  S.nodes = nodes;
+  S.row_begin = std::move(row_begin);
+  S.column = std::move(column);
+  S.weight = std::move(value);
+  S.left.assign(nodes, 1);
+  S.right.assign(nodes, 1);
+  S.symmetric = false;
+  return S;
+}
+
+Graph neighbours(const Propagation& S) {
+  Graph out;
+  out.nodes = S.nodes;
+  for (int64_t i = 0; i < S.nodes; ++i) {
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e)
+      if (S.column[e] != i) out.target.push_back(S.column[e]);
+    out.row_begin.push_back(out.arcs());
+  }
+  return out;
+}
+
+}  // namespace eignn

@@ -1,0 +1,48 @@
+// SGC (Wu, Souza, Zhang, Fifty, Yu, Weinberger, 2019), its eq. (8): GCN without activations, whose weights
+// merge into one.
+//
+//     scores = S^K X W + b,   K = --hops
+//
+// The matrix is EIGNN's S, as in the paper. S^K X is computed once, as long as nobody asks for its gradient.
+#include "models/baselines.h"
+#include "models/graph_model.h"
+#include "models/propagate.h"
+
+namespace eignn {
+
+namespace {
+
+class Sgc : public GraphModel {
+ public:
+  explicit Sgc(const BaselineInputs& in)
+      : GraphModel(in), S_(make_products(in.graphs, type_)), smoothed_(in.graphs.size()) {
+    W_ = glorot("W", width_, classes_);
+    b_ = zeros("b", classes_);
+  }
+
+ protected:
+  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+    if (X.requires_grad()) return torch::addmm(b_, smooth(g, X), W_);
+    if (!smoothed_[g].defined()) smoothed_[g] = smooth(g, X);
+    return torch::addmm(b_, smoothed_[g], W_);
+  }
+  void features_changed() override { std::fill(smoothed_.begin(), smoothed_.end(), torch::Tensor()); }
+
+ private:
+  torch::Tensor smooth(size_t g, torch::Tensor H) const {
+    for (int64_t k = 0; k < options_.hops; ++k) H = propagate(S_[g], H);
+    return H;
+  }
+
+  std::vector<SharedProduct> S_;
+  std::vector<torch::Tensor> smoothed_;  // S^K X of each graph; undefined: not computed yet
+  torch::Tensor W_, b_;
+};
+
+}  // namespace
+
+std::shared_ptr<Model> make_sgc(const BaselineInputs& inputs) {
+  return std::make_shared<Sgc>(inputs);
+}
+
+}  // namespace eignn

@@ -1,0 +1,166 @@
+// What holds for every model in the registry.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+
+#include "eignn/error.h"
+#include "support/baselines.h"
+#include "support/temporary_folder.h"
+#include "train/checkpoint.h"
+#include "train/trainer.h"
+
+namespace eignn {
+namespace {
+
+class EveryModel : public ::testing::TestWithParam<std::string> {
+ protected:
+  static TrainConfig karate() {
+    TrainConfig config;
+    config.dataset = "karate";
+    config.model = GetParam();
+    apply_recipe(config, {});
+    config.dtype = "float64";
+    config.tolerance = 1e-13;
+    config.max_iterations = 5000;
+    return config;
+  }
+};
+
+std::map<std::string, torch::Tensor> trained(const TrainConfig& config, int64_t epochs) {
+  Trainer trainer(config, load_dataset(config), 0, nullptr);
+  for (int64_t epoch = 0; epoch < epochs; ++epoch) trainer.step(epoch);
+  return state_of(trainer.model());
+}
+
+bool same(const std::map<std::string, torch::Tensor>& a, const std::map<std::string, torch::Tensor>& b) {
+  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const auto& item) {
+           return b.count(item.first) && item.second.equal(b.at(item.first));
+         });
+}
+
+TEST_P(EveryModel, LearnsTheKarateClub) {
+  const TrainConfig config = karate();
+  Trainer trainer(config, load_dataset(config), 0, nullptr);
+  const double before = trainer.evaluate(trainer.split().train).loss;
+  for (int64_t epoch = 0; epoch < 200; ++epoch) trainer.step(epoch);
+  const auto after = trainer.evaluate(trainer.split().train);
+  EXPECT_EQ(after.score, 1.0);
+  EXPECT_LT(after.loss, 0.7 * before);
+  if (GetParam() != "mlp") {  // one-hot features tell of no other node
+    EXPECT_GE(trainer.evaluate(trainer.split().test).score, 0.8);
+  }
+}
+
+TEST_P(EveryModel, ASeedFixesTheRunBitForBit) {
+  TrainConfig config = karate();
+  config.dtype = "float32";
+  config.tolerance = 3e-6;
+  const auto first = trained(config, 12);
+  EXPECT_TRUE(same(first, trained(config, 12)));
+  config.seed = 1;
+  EXPECT_FALSE(same(first, trained(config, 12)));
+}
+
+TEST_P(EveryModel, ACheckpointGivesTheSameScores) {
+  const TemporaryFolder folder;
+  const TrainConfig config = karate();
+  const Dataset dataset = load_dataset(config);
+  Trainer trainer(config, dataset, 0, nullptr);
+  for (int64_t epoch = 0; epoch < 5; ++epoch) trainer.step(epoch);
+  const std::string path = folder.path("model.safetensors");
+  write_checkpoint(path, {config, dataset.feature_count(), dataset.classes, state_of(trainer.model())});
+  const Checkpoint checkpoint = read_checkpoint(path);
+  EXPECT_EQ(checkpoint.config.model, GetParam());
+  const auto restored = restore_model(checkpoint, dataset, checkpoint.config, nullptr, path);
+  const auto all = torch::arange(34);
+  EXPECT_TRUE(scores_of(*restored, all).equal(scores_of(trainer.model(), all)));
+}
+
+TEST_P(EveryModel, ScoresFollowTheFeaturesTheyAreGiven) {
+  const TrainConfig config = karate();
+  Dataset dataset = load_dataset(config);
+  const auto model = make_model(dataset, config, nullptr);
+  const auto all = torch::arange(34);
+  const auto before = scores_of(*model, all);
+  dataset.features = test::random_matrix(34, 34, 3);
+  model->use_features(dataset.features);
+  const auto after = scores_of(*model, all);
+  EXPECT_GT(test::relative_error(after, before), 1e-2);
+  EXPECT_LE(test::relative_error(after, scores_of(*make_model(dataset, config, nullptr), all)), 1e-13);
+}
+
+TEST_P(EveryModel, TheGradientInTheFeaturesMatchesCentralDifferences) {
+  const TrainConfig config = karate();
+  Dataset dataset = load_dataset(config);
+  dataset.features = test::random_matrix(34, 34, 3);
+  const auto model = make_model(dataset, config, nullptr);
+  model->eval();
+  scores_of(*model, torch::arange(34));  // what is kept of these features must not serve others
+  const auto X = dataset.features.clone().requires_grad_();
+  const auto index = torch::tensor({3, 30, 11}, torch::kInt64);
+  const auto G = test::random_matrix(3, 2, 5);
+  const auto value = [&] {
+    model->use_features(X);
+    return (model->scores(index) * G).sum();
+  };
+  value().backward();
+  ASSERT_TRUE(X.grad().defined());
+  const double scale = std::max(1.0, X.grad().abs().max().item<double>());
+  // Entries of a scored node, of its neighbours and of nodes far away.
+  for (const int64_t k : {3 * 34 + 4, 30 * 34 + 17, 0 * 34 + 2, 33 * 34 + 33, 11 * 34 + 11, 16 * 34 + 5})
+    EXPECT_NEAR(X.grad().view({-1})[k].item<double>(),
+                test::central_difference(X, k, 1e-6, [&] { return value().item<double>(); }), 2e-7 * scale)
+        << k;
+}
+
+TEST_P(EveryModel, SeveralGraphsScoreAsEachByItself) {
+  if (GetParam() == "eignn") return;  // multi_graph_test.cpp
+  const auto path = [](int64_t nodes) {
+    return std::make_shared<Propagation>(make_propagation(chain_graph(1, nodes)));
+  };
+  // Two paths whose nodes alternate.
+  const std::vector<int64_t> even = {0, 2, 4, 6, 8, 10, 12}, odd = {1, 3, 5, 7, 9, 11};
+  const auto X = test::random_matrix(13, 5, 5);
+  BaselineOptions options;
+  options.hidden = 4;
+  const auto make = [&](const std::vector<GraphMatrix>& graphs, const torch::Tensor& features) {
+    auto model = make_baseline(GetParam(), graphs, features, 3, options, torch::kFloat64, 2);
+    model->eval();
+    return model;
+  };
+  const auto rows = [&](const std::vector<int64_t>& nodes) {
+    return X.index_select(0, torch::tensor(nodes, torch::kInt64));
+  };
+  const torch::NoGradGuard guard;
+  const auto together = make({{even, path(7)}, {odd, path(6)}}, X);
+  const auto a = make({{{}, path(7)}}, rows(even))->scores(torch::tensor({2, 0}, torch::kInt64)),
+             b = make({{{}, path(6)}}, rows(odd))->scores(torch::tensor({4, 5}, torch::kInt64));
+  EXPECT_LE(test::relative_error(together->scores(torch::tensor({9, 4, 0, 11}, torch::kInt64)),
+                                 torch::stack({b[0], a[0], a[1], b[1]})),
+            1e-5);  // ignn's tolerance
+  EXPECT_LE(test::relative_error(together->scores(torch::tensor({4, 0}, torch::kInt64)), a), 1e-5);
+  together->use_features(X + 1);
+  EXPECT_GT(test::relative_error(together->scores(torch::tensor({4, 0}, torch::kInt64)), a), 1e-3);
+}
+
+std::string described(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryModel, ::testing::ValuesIn(model_names()), described);
+
+TEST(Registry, AnUnknownNameIsAnsweredWithTheNearest) {
+  const test::SmallProblem problem;
+  try {
+    problem.model("gcn2");
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean gcn"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace eignn
