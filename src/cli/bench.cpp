@@ -105,7 +105,8 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
       ->capture_default_str();
   command.add_option("--dtype", c.dtype, "float32 or float64")->capture_default_str();
   command.add_option("--device", c.device, "cpu or cuda")->capture_default_str();
-  command.add_option("--threads", c.threads, "Threads of both sides; 0: all cores, and one on a GPU")->capture_default_str();
+  command.add_option("--threads", c.threads, "Threads of both sides; 0: all cores, and one on a GPU")
+      ->capture_default_str();
   command
       .add_option("--batch-runs", flags.batch_runs,
                   "Also measure this many runs trained as one batch; may be repeated")

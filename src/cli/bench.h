@@ -17,7 +17,8 @@ struct BenchFlags {
   bool json = false, no_memory = false;
   std::vector<int64_t> batch_runs;  // sizes of batches to measure too
 };
-/// --solver, --dtype, --device, --threads, --seed, --blocks, --check-epochs, --no-memory, --batch-runs, --json
+/// --solver, --dtype, --device, --threads, --seed, --blocks, --check-epochs, --no-memory, --batch-runs,
+/// --json
 void add_bench_flags(CLI::App& command, BenchFlags& flags);
 
 /// Threads, precision, device, machine, commit, seed.
@@ -31,8 +32,8 @@ struct AgreementCheck {
 };
 
 /// Ours beside published: {ours, published, epoch_ratio, step_ratio, preprocess_ratio, blocks, rates, floor,
-/// …_over_floor, batched, losses, losses_agree}. Each side is trained for `score_epochs` epochs or more, and `score`
-/// names what its test nodes are judged by.
+/// …_over_floor, batched, losses, losses_agree}. Each side is trained for `score_epochs` epochs or more, and
+/// `score` names what its test nodes are judged by.
 Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, const Dataset& dataset,
                             const AgreementCheck& check, const char* score, int64_t score_epochs = 1);
 
