@@ -83,9 +83,8 @@ torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gra
   }
   // The same as pull(), in few kernels.
   const auto over_square = nu.square().reciprocal().masked_fill_(nu == 0, 0), share = nu + epsilon;
-  const auto flat = gram.flatten(1).unsqueeze(2);
   const auto part_of = [&](const torch::Tensor& A) {
-    return A.flatten(1).unsqueeze(1).bmm(flat) * over_square;
+    return (A * gram).sum({1, 2}, /*keepdim=*/true) * over_square;
   };
   auto A = g_bar + g_bar.transpose(1, 2);
   const auto first = part_of(A);

@@ -101,6 +101,8 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
   shape.bytes_per_number = static_cast<int64_t>(torch::elementSize(parse_dtype(config.dtype)));
   shape.eigenbasis = solver != "direct";
   shape.reads_all = config.head == "batch-norm";
+  shape.scores_alone = solver == "krylov" && config.head == "plain" && config.gamma < 1 &&
+                       config.encoder == 0 && config.equilibria == 1 && dataset.graphs() == 1;
   const Split& split = dataset.splits.at(std::stoll(config.split));
   const auto train = flags_of(split.train, dataset.nodes()), val = flags_of(split.val, dataset.nodes());
   for (const ComponentKind& kind : unique_components(make_propagation(dataset, config))) {
@@ -129,6 +131,16 @@ std::vector<Work> step_work(const EpochShape& shape) {
              steps = static_cast<double>(shape.optimiser_steps);
   const Sums s = sums_over(shape, [&](const ComponentShape& c) { return in_step(shape, c); });
   const double n = s.nodes, t = s.train;
+  if (shape.scores_alone)
+    return in_bytes({{"FᵀF, one triangle", m * m * m, 2 * m * m},
+                     {"B T_p, one product with g", 2 * m * m * classes, m * m},
+                     {"scores from X̂", 2 * (n * m + s.train_pairs) * classes, n * m + s.train_pairs},
+                     {"their gradient back", 2 * (n * m + s.train_pairs) * classes, n * m + s.train_pairs},
+                     {"B T_p backwards, one product with g", 2 * m * m * classes, m * m},
+                     {"∂L/∂g", 2 * m * m * classes, m * m},
+                     {"∇F = F (ḡ + ḡᵀ - c FᵀF)", 2 * m * m * m, 4 * m * m},
+                     {"Adam", 0, 7 * (m * m + m * classes)}},
+                    shape);
   return in_bytes({{"FᵀF, one triangle", steps * m * m * m, steps * 2 * m * m},
                    {"Ẑ, one product with g", 2 * n * m * m, 2 * n * m + m * m},
                    between_bases("Z at the training nodes", shape, m, s, t, s.train_pairs),
@@ -149,6 +161,8 @@ std::vector<Work> evaluation_work(const EpochShape& shape) {
   const Sums fresh =
       sums_over(shape, [&](const ComponentShape& c) { return !in_step(shape, c) && c.val > 0; });
   const Sums s = sums_over(shape, [](const ComponentShape& c) { return c.val > 0; });
+  if (shape.scores_alone)
+    return in_bytes({{"scores at the validation nodes", 2 * s.val_pairs * classes, s.val_pairs}}, shape);
   return in_bytes({{"Ẑ where no training node is", 2 * fresh.nodes * m * m,
                     fresh.nodes > 0 ? 2 * fresh.nodes * m + m * m : 0},
                    between_bases("Z at the validation nodes", shape, m, s, s.val, s.val_pairs),

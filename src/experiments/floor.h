@@ -27,7 +27,8 @@ struct EpochShape {
   /// Z leaves the eigenbasis of S at the rows that are read; else it comes by elimination, from the entries
   /// of S.
   bool eigenbasis = true;
-  bool reads_all = false;  // batch norm: every component takes part in a training step
+  bool reads_all = false;     // batch norm: every component takes part in a training step
+  bool scores_alone = false;  // f = B Z from the rows of B: Z is never solved for
   std::vector<ComponentShape> components;
 };
 

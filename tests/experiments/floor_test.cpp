@@ -36,6 +36,37 @@ TEST(Floor, CountsAStepInTheEigenbasis) {
   expect_work(total(parts), "all", 543, 1400);
 }
 
+TEST(Floor, CountsScoresAloneFromTheRowsOfB) {
+  EpochShape shape = small_shape();
+  shape.scores_alone = true;
+  const auto parts = step_work(shape);
+  ASSERT_EQ(parts.size(), 8u);
+  expect_work(parts[0], "FᵀF, one triangle", 27, 4 * 18);
+  expect_work(parts[1], "B T_p, one product with g", 36, 4 * 9);
+  expect_work(parts[2], "scores from X̂", 2 * (15 + 10) * 2, 4 * 25);
+  expect_work(parts[3], "their gradient back", 100, 4 * 25);
+  expect_work(parts[4], "B T_p backwards, one product with g", 36, 4 * 9);
+  expect_work(parts[5], "∂L/∂g", 36, 4 * 9);
+  expect_work(parts[6], "∇F = F (ḡ + ḡᵀ - c FᵀF)", 54, 4 * 36);
+  expect_work(parts[7], "Adam", 0, 4 * 105);
+  const auto evaluation = evaluation_work(shape);
+  ASSERT_EQ(evaluation.size(), 1u);
+  expect_work(evaluation[0], "scores at the validation nodes", 20, 4 * 5);
+}
+
+TEST(Floor, KnowsWhereScoresAreAllThatIsRead) {
+  TrainConfig config;
+  config.dataset = "karate";
+  const Dataset dataset = load_dataset(config);
+  EXPECT_TRUE(epoch_shape(config, dataset, "krylov").scores_alone);
+  EXPECT_FALSE(epoch_shape(config, dataset, "spectral").scores_alone);
+  config.gamma = 1;
+  EXPECT_FALSE(epoch_shape(config, dataset, "krylov").scores_alone);
+  config.gamma = 0.8;
+  config.head = "batch-norm";
+  EXPECT_FALSE(epoch_shape(config, dataset, "krylov").scores_alone);
+}
+
 TEST(Floor, CountsAnEliminationByTheEntriesOfS) {
   EpochShape shape = small_shape();
   shape.eigenbasis = false;
