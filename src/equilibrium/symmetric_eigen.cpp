@@ -51,18 +51,7 @@ bool decompose_in_place(Driver driver, torch::Tensor& A, torch::Tensor& values) 
       "the weights are out of range (eigendecomposition of g); scale F down, or lower --lr in training");
 }
 
-}  // namespace
-
-std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) {
-  if (!A.is_cpu()) {
-    try {
-      auto [values, vectors] = torch::linalg_eigh(A);
-      return {values, vectors};
-    } catch (const c10::Error&) {
-      if (torch::isfinite(A).all().item<bool>()) throw;
-      refuse_failure(A);
-    }
-  }
+EigenPairs decompose_on_cpu(const torch::Tensor& A) {
   if (A.size(0) > largest_n)
     throw InputError(
         fmt::format("a component of {} nodes is over the limit of {} (eigendecomposition of S); use --solver "
@@ -76,6 +65,29 @@ std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A) 
                            : decompose_in_place<double>(dsyevd_, rows, values);
   if (!done) refuse_failure(A);
   return {values, rows.t()};
+}
+
+}  // namespace
+
+EigenPairs symmetric_eigen(const torch::Tensor& A) {
+  if (A.is_cpu()) return decompose_on_cpu(A);
+  return eigen_or_on_cpu(A, [](const torch::Tensor& matrix) -> EigenPairs {
+    auto [values, vectors] = torch::linalg_eigh(matrix);
+    return {values, vectors};
+  });
+}
+
+EigenPairs eigen_or_on_cpu(const torch::Tensor& A,
+                           const std::function<EigenPairs(const torch::Tensor&)>& on_device) {
+  try {
+    return on_device(A);
+  } catch (const c10::Error& error) {
+    if (!torch::isfinite(A).all().item<bool>()) refuse_failure(A);
+    fmt::print(stderr, "eignn: warning: the eigendecomposition on {} failed (size {}: {}); done on the CPU\n",
+               A.device().str(), A.size(0), error.what_without_backtrace());
+  }
+  const auto [values, vectors] = decompose_on_cpu(A.to(torch::kCPU));
+  return {values.to(A.device()), vectors.to(A.device())};
 }
 
 }  // namespace eignn

@@ -2,11 +2,20 @@
 
 #include <torch/types.h>
 
+#include <functional>
 #include <utility>
 
 namespace eignn {
 
-/// Eigenvalues, ascending, and eigenvectors of a symmetric matrix.
-std::pair<torch::Tensor, torch::Tensor> symmetric_eigen(const torch::Tensor& A);
+using EigenPairs = std::pair<torch::Tensor, torch::Tensor>;
+
+/// Eigenvalues, ascending, and eigenvectors by columns of a symmetric matrix, in its precision and on its
+/// device. InputError when a value is not finite.
+EigenPairs symmetric_eigen(const torch::Tensor& A);
+
+/// By `on_device`; where that fails on a finite matrix, as the solvers of GPUs sometimes do, on the CPU, with
+/// a warning.
+EigenPairs eigen_or_on_cpu(const torch::Tensor& A,
+                           const std::function<EigenPairs(const torch::Tensor&)>& on_device);
 
 }  // namespace eignn
