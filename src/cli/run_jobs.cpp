@@ -114,8 +114,8 @@ std::vector<Json> run_in_batches(const std::vector<Job>& jobs, int64_t size, con
         score += r.val_score / static_cast<double>(reports.size());
       }
       progress.update(reports[0].epoch + 1,
-                      fmt::format("{} runs: mean validation loss {:.4f} {} {}", reports.size(), loss,
-                                  reports[0].metric, percent(score)));
+                      fmt::format("{} run{}: mean validation loss {:.4f} {} {}", reports.size(),
+                                  reports.size() == 1 ? "" : "s", loss, reports[0].metric, percent(score)));
     };
     const auto runs = train_together(configs, folders, loaded_once(configs[0]), tell, interrupted);
     for (size_t k = first; k < end; ++k) {
