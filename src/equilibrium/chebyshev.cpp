@@ -74,8 +74,8 @@ ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent,
   C[1].mul_(0.5);
   add_product_(C[0], C[1], twice_argument);
   const int64_t last = P.size(0) - 1;
-  const auto left = stacked(P.narrow(0, 0, last)), right = stacked(C.narrow(0, 1, last));
-  return {C[0], left.transpose(1, 2).bmm(right).mul_(4)};  // ∂ 2(2g - I) / ∂g = 4
+  const auto left = stacked(P.narrow(0, 0, last)), right = 4 * stacked(C.narrow(0, 1, last));
+  return {C[0], left.transpose(1, 2).bmm(right)};  // 4 = ∂ 2(2g - I) / ∂g
 }
 
 }  // namespace eignn

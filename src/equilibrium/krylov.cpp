@@ -266,7 +266,6 @@ class KrylovProjection : public Projection {
         source_(std::move(source)),
         alpha_(std::move(alpha)),
         C_(C.detach().clone()),
-        gamma_(options.gamma),
         contraction_(F, options.gamma, options.epsilon),
         chain_(alpha_.size(1), 1, C.size(1), C.size(0), F.options()) {
     twice_argument_ = (contraction_.gram() * (4 * contraction_.scale())).unsqueeze(0);
@@ -287,7 +286,7 @@ class KrylovProjection : public Projection {
     auto P_bar = weighted.t().mm(source_->X_hat).view(chain_.P.sizes());
     const auto through = chain_.pull(P_bar, twice_argument_);
     const auto beside = X_at(index).t().mm(cotangent) - source_->X_hat.t().mm(D);
-    return {contraction_.pullback(through.g[0].div_(gamma_)), beside + through.P0[0].t()};
+    return {contraction_.pull_g(through.g[0]), beside + through.P0[0].t()};
   }
 
  private:
@@ -298,7 +297,6 @@ class KrylovProjection : public Projection {
   std::shared_ptr<const RangeOfS> range_;
   std::shared_ptr<const Source> source_;
   torch::Tensor alpha_, C_;
-  double gamma_;
   Contraction contraction_;
   ChebyshevChain chain_;
   torch::Tensor twice_argument_, f_beyond_X_;

@@ -6,37 +6,62 @@ namespace eignn {
 
 namespace {
 
-constexpr int64_t depth = 8;      // rows of A that are added at once, so that out is loaded once for them
-constexpr int64_t columns = 512;  // of a block: depth rows of A and one of out stay in the first cache
+constexpr int depth = 8;           // rows of A that are added at once, so that out is loaded once for them
+constexpr int most_rows = 6;       // of P at once: their factors and the rows of A share the registers
+constexpr int64_t columns = 4096;  // of a block: its rows of out stay in the second cache
 
-// out += Σ_i p[i] A[i] over `depth` rows of A.
-template <class T>
-void add_rows(const T* p, const T* A, int64_t m, T* out, int64_t width) {
-  const T p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3], p4 = p[4], p5 = p[5], p6 = p[6], p7 = p[7];
-  const T *a0 = A, *a1 = A + m, *a2 = A + 2 * m, *a3 = A + 3 * m, *a4 = A + 4 * m, *a5 = A + 5 * m,
-          *a6 = A + 6 * m, *a7 = A + 7 * m;
+// out[c] += Σ_d P[c][d] A[d] for `rows` rows of P and `deep` rows of A.
+template <int rows, int deep, class T>
+void add_rows(const T* P, const T* A, int64_t m, T* out, int64_t width) {
+  T p[rows][deep];
+  for (int c = 0; c < rows; ++c)
+    for (int d = 0; d < deep; ++d) p[c][d] = P[c * m + d];
 #pragma omp simd
-  for (int64_t j = 0; j < width; ++j)
-    out[j] += (p0 * a0[j] + p1 * a1[j]) + (p2 * a2[j] + p3 * a3[j]) + (p4 * a4[j] + p5 * a5[j]) +
-              (p6 * a6[j] + p7 * a7[j]);
+  for (int64_t j = 0; j < width; ++j) {
+    T a[deep];
+    for (int d = 0; d < deep; ++d) a[d] = A[d * m + j];
+    for (int c = 0; c < rows; ++c) {
+      T sum = out[c * m + j];
+      for (int d = 0; d < deep; ++d) sum += p[c][d] * a[d];
+      out[c * m + j] = sum;
+    }
+  }
+}
+
+template <int rows, class T>
+void multiply(int64_t m, const T* P, const T* A, T* out, int64_t first, int64_t last) {
+  for (int64_t begin = first; begin < last; begin += columns) {
+    const int64_t width = std::min(columns, last - begin);
+    int64_t i = 0;
+    for (; i + depth <= m; i += depth) add_rows<rows, depth>(P + i, A + i * m + begin, m, out + begin, width);
+    for (; i < m; ++i) add_rows<rows, 1>(P + i, A + i * m + begin, m, out + begin, width);
+  }
 }
 
 template <class T>
 void multiply(int64_t k, int64_t m, const T* P, const T* A, T* out, int64_t first, int64_t last) {
-  for (int64_t begin = first; begin < last; begin += columns) {
-    const int64_t width = std::min(columns, last - begin);
-    int64_t i = 0;
-    for (; i + depth <= m; i += depth)
-      for (int64_t c = 0; c < k; ++c)
-        add_rows(P + c * m + i, A + i * m + begin, m, out + c * m + begin, width);
-    for (; i < m; ++i)
-      for (int64_t c = 0; c < k; ++c) {
-        const T p = P[c * m + i];
-        const T* a = A + i * m + begin;
-        T* to = out + c * m + begin;
-#pragma omp simd
-        for (int64_t j = 0; j < width; ++j) to[j] += p * a[j];
-      }
+  for (int64_t c = 0; c < k; c += most_rows) {
+    const T* p = P + c * m;
+    T* to = out + c * m;
+    switch (std::min<int64_t>(most_rows, k - c)) {
+      case 1:
+        multiply<1>(m, p, A, to, first, last);
+        break;
+      case 2:
+        multiply<2>(m, p, A, to, first, last);
+        break;
+      case 3:
+        multiply<3>(m, p, A, to, first, last);
+        break;
+      case 4:
+        multiply<4>(m, p, A, to, first, last);
+        break;
+      case 5:
+        multiply<5>(m, p, A, to, first, last);
+        break;
+      default:
+        multiply<most_rows>(m, p, A, to, first, last);
+    }
   }
 }
 
