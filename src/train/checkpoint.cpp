@@ -71,6 +71,9 @@ Checkpoint read_checkpoint(const std::string& given) {
       std::filesystem::exists(given + "/resume.safetensors"))
     throw InputError(
         fmt::format("this run is not finished ({}); go on with: eignn train --resume {}", given, given));
+  if (path != given && !std::filesystem::exists(path) && std::filesystem::exists(given + "/split-0"))
+    throw InputError(fmt::format(
+        "the folder holds the runs of several splits ({}); name one, such as {}/split-0", given, given));
   const SafeTensors content = read_safetensors(path);
   const auto format = content.metadata.find("format");
   if (format == content.metadata.end() || format->second != format_name)

@@ -26,13 +26,14 @@ Json scores_json(const Scores& scores) {
   return {{"train", scores.train}, {"val", scores.val}, {"test", scores.test}};
 }
 
-// Class numbers between blanks, where a node may have several.
+// Class numbers between blanks, where a node may have several; - for none of them, since an empty field means
+// that the label is not known.
 template <class Has>
 std::string members(int64_t classes, Has has) {
   std::string out;
   for (int64_t c = 0; c < classes; ++c)
     if (has(c)) out += (out.empty() ? "" : " ") + std::to_string(c);
-  return out;
+  return out.empty() ? "-" : out;
 }
 
 // Empty where the label is not known.

@@ -34,7 +34,7 @@ class RunFolder {
 torch::Tensor probabilities(const torch::Tensor& scores, const Dataset& dataset);
 
 /// node,split,label,predicted,p0,p1,… with the label empty where it is not known; sets of labels are class
-/// numbers between blanks.
+/// numbers between blanks, - for the empty set.
 void write_predictions_csv(const std::string& path, const Dataset& dataset, const Split& split,
                            const torch::Tensor& scores);
 

@@ -506,6 +506,7 @@ json "train --resume: a set of splits is completed to the same result" "$T/stdou
   "j['test_accuracy_mean'] == json.load(open('$T/all.json'))['test_accuracy_mean'] and j['runs'][1]['loss'] == json.load(open('$T/all.json'))['runs'][1]['loss']"
 refused "train --split all: another setting in the same folder" 1 "$T/all" train --dataset "$D" --split all --epochs 21 --out "$T/all"
 refused "train: a split that is not there" 2 "2 splits" train --dataset "$D" --split 2
+refused "predict: a folder of several runs" 1 "$T/all,split-0" predict --checkpoint "$T/all" --out "$T/out/p.csv"
 run predict --checkpoint "$T/all/split-0" --out "$T/gaps.csv"
 check "predict: a class for every gap" sh -c 'test "$(grep -c "^[0-9]*,none,,[01]," "$1")" -eq 3' sh "$T/gaps.csv"
 

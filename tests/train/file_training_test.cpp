@@ -12,6 +12,7 @@
 #include "support/message_of.h"
 #include "support/real_data.h"
 #include "support/temporary_folder.h"
+#include "train/run_folder.h"
 
 namespace eignn {
 namespace {
@@ -79,6 +80,24 @@ TEST(FilesToTraining, PredictsTheGaps) {
     if (row != 13) continue;
     EXPECT_EQ(line.substr(0, 10), "13,none,,1") << line;  // ring 1, a gap
   }
+}
+
+TEST(FilesToTraining, AnEmptySetOfLabelsIsNotAnUnknownOne) {
+  const TemporaryFolder folder;
+  Dataset set;
+  set.graph = chain_graph(1, 3);
+  set.classes = 2;
+  set.features = torch::ones({3, 1}, torch::kFloat64);
+  set.labels = torch::tensor({1, 1, 0, 0, 0, 0}, torch::kUInt8).view({3, 2});
+  set.known = torch::tensor({true, true, false});
+  const auto index = [](int64_t v) { return torch::tensor({v}, torch::kInt64); };
+  const auto scores = torch::tensor({9.0, -9.0, -9.0, -9.0, 9.0, 9.0}, torch::kFloat64).view({3, 2});
+  write_predictions_csv(folder.path("p.csv"), set, {index(0), index(1), torch::empty({0}, torch::kInt64)},
+                        scores);
+  const std::string text = read_whole_file(folder.path("p.csv"));
+  EXPECT_CONTAINS(text, "\n0,train,0 1,0,");
+  EXPECT_CONTAINS(text, "\n1,val,-,-,");
+  EXPECT_CONTAINS(text, "\n2,none,,0 1,");
 }
 
 TEST(FilesToTraining, SetsOfLabelsOnSeveralGraphs) {
