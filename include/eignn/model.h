@@ -101,8 +101,8 @@ struct BaselineOptions {
   double tolerance = 3e-6;       // ignn: a Picard step that moves no entry by more ends a solve
   int64_t max_iterations = 300;  // ignn: and so does this many
   int64_t implicit_layers = 1;   // ignn: 1, or 5 as on PPI
-  int64_t samples = 25;          // graphsage: neighbours of a labelled node that a training step hears
-  int64_t samples_second = 10;   // graphsage: neighbours of a neighbour
+  int64_t samples = 25;          // graphsage: neighbours that the first layer draws in a training step
+  int64_t samples_second = 10;   // graphsage: those that the second layer draws
 };
 
 /// One of several disjoint graphs: its nodes (rows of X, ascending; empty: all of them) and its matrix.

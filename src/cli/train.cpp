@@ -160,9 +160,9 @@ void resume(const CLI::App& command, const Flags& flags) {
 void work(const CLI::App& command, Flags& flags) {
   watch_for_interrupt();
   check_jobs(flags.jobs);
-  if (!flags.resume.empty()) return resume(command, flags);
   if (flags.batch_runs > 0 && (flags.jobs > 1 || !flags.search_file.empty()))
     throw UsageError("a batch is one job, and no search (--batch-runs); leave out --jobs and --search");
+  if (!flags.resume.empty()) return resume(command, flags);
   if (flags.jobs > 1 && flags.out.empty())
     throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
   auto given = given_flags(command);

@@ -80,21 +80,24 @@ torch::Tensor grams_of(const torch::Tensor& F) {
 
 torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu,
                                 double epsilon, const torch::Tensor& g_bar) {
-  if (F.is_cpu()) {
-    std::vector<torch::Tensor> gradients;
-    for (int64_t k = 0; k < F.size(0); ++k)
-      gradients.push_back(pull(F[k], gram[k], nu[k].squeeze(), epsilon, g_bar[k], 1));
-    return torch::stack(gradients);
-  }
-  // The same as pull(), in few kernels.
-  const auto over_square = nu.square().reciprocal().masked_fill_(nu == 0, 0), share = nu + epsilon;
+  if (!F.is_cpu()) return pull_contractions_together(F, gram, nu, epsilon, g_bar);
+  std::vector<torch::Tensor> gradients;
+  for (int64_t k = 0; k < F.size(0); ++k)
+    gradients.push_back(pull(F[k], gram[k], nu[k].squeeze(), epsilon, g_bar[k], 1));
+  return torch::stack(gradients);
+}
+
+torch::Tensor pull_contractions_together(const torch::Tensor& F, const torch::Tensor& gram,
+                                         const torch::Tensor& nu, double epsilon,
+                                         const torch::Tensor& g_bar) {
+  const auto is_zero = nu == 0;
   const auto part_of = [&](const torch::Tensor& A) {
-    return (A * gram).sum({1, 2}, /*keepdim=*/true) * over_square;
+    return (A * gram).sum({1, 2}, /*keepdim=*/true).div_(nu).div_(nu).masked_fill_(is_zero, 0);
   };
   auto A = g_bar + g_bar.transpose(1, 2);
   const auto first = part_of(A);
   A.addcmul_(first, gram, -1);
-  const auto second = part_of(A);
+  const auto second = part_of(A), share = nu + epsilon;
   A.addcmul_(torch::addcdiv(-second, first + second, share, epsilon), gram);
   return F.bmm(A).div_(share);
 }

@@ -30,9 +30,12 @@ class Contraction {
 
 /// FᵀF of a batch, (b, m, m).
 torch::Tensor grams_of(const torch::Tensor& F);
-/// ∂L/∂F for ∂L/∂g (b, m, m) of a batch: Contraction::pullback with γR = ∂L/∂g. ν is (b, 1, 1).
+/// ∂L/∂F for ∂L/∂g (b, m, m) of a batch, whose memory it uses up; ν is (b, 1, 1). One after the other on a
+/// CPU, together elsewhere.
 torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu,
                                 double epsilon, const torch::Tensor& g_bar);
+torch::Tensor pull_contractions_together(const torch::Tensor& F, const torch::Tensor& gram,
+                                         const torch::Tensor& nu, double epsilon, const torch::Tensor& g_bar);
 
 /// A contraction with g = Q diag(μ) Qᵀ, μ ascending.
 class DecomposedContraction : public Contraction {

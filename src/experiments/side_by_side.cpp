@@ -194,13 +194,15 @@ LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, 
   config.dropout = 0;
   LossComparison out;
   {
-    RunBatch batch(batch_configs(config, dataset, runs), dataset, nullptr);
-    RunBatch::Report first{};
+    const auto configs = batch_configs(config, dataset, runs);
+    RunBatch batch(configs, dataset, nullptr);
+    RunBatch::Report last{};
     for (int64_t epoch = 0; epoch < epochs; ++epoch) {
-      first = batch.epoch()[0];
-      out.ours.push_back(first.train_loss);
+      last = batch.epoch().back();
+      out.ours.push_back(last.train_loss);
     }
-    out.ours.push_back(first.val_loss);
+    out.ours.push_back(last.val_loss);
+    config = configs.back();
   }
   config.solver = "published";
   out.published = losses(config, dataset, epochs);

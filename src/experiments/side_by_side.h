@@ -52,7 +52,8 @@ struct BatchCost {
   double preprocess_s = 0;  // of the batch, once
 };
 BatchCost measure_batch(const TrainConfig& config, const Dataset& dataset, int64_t runs);
-/// In float64, and without dropout, whose masks a batch draws in its own way.
+/// Of its last run and of published; in float64, and without dropout, whose masks a batch draws in its own
+/// way.
 LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, int64_t runs, int64_t epochs);
 
 /// The peak of this process after it prepared the configuration and trained it for two epochs; so it wants a

@@ -180,9 +180,10 @@ class Eignn : public Model {
   // No gradient is asked for, so that nobody will miss the Z behind the scores.
   bool only_scores() const { return !torch::GradMode::is_enabled() && options_.encoder == 0; }
 
-  // f = Z Bᵀ of one graph and one F: nobody ever needs Z, unless it is to be differentiated in X.
+  // f = Z Bᵀ of one graph and one F that moves: nobody ever needs Z, unless it is to be differentiated in X.
+  // (Of an F at rest one Z serves every B.)
   bool sees_scores_alone() const {
-    return parts_.size() == 1 && F_.size() == 1 && options_.encoder == 0 &&
+    return parts_.size() == 1 && F_.size() == 1 && F_[0].requires_grad() && options_.encoder == 0 &&
            !(torch::GradMode::is_enabled() && parts_[0].X.requires_grad());
   }
 

@@ -2,8 +2,9 @@
 //
 //     h_v ← ReLU(W [h_v ‖ mean of h_u over v's neighbours u] + b),   h_v ← h_v/‖h_v‖,   scores = B h_v + c
 //
-// In training the outer layer hears --samples neighbours of each node and the inner one --samples-second,
-// drawn anew in every step without repetition (all where there are not more); otherwise all of them.
+// In training the first layer hears --samples neighbours of each node and the second --samples-second (the
+// paper's S₁ = 25 and S₂ = 10), drawn anew in every step without repetition (all where there are not more);
+// otherwise all of them.
 //
 // The matrix gives its pattern alone: a node's neighbours, itself left out.
 #include "models/baselines.h"
@@ -31,8 +32,8 @@ class GraphSage : public GraphModel {
 
  protected:
   torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    auto H = layer(g, layers_[0], options_.samples_second, X);
-    H = layer(g, layers_[1], options_.samples, H);
+    auto H = layer(g, layers_[0], options_.samples, X);
+    H = layer(g, layers_[1], options_.samples_second, H);
     return out_(dropped(H));
   }
 

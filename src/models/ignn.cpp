@@ -9,7 +9,8 @@
 // --head l2 takes each node's state to length one before the last layer. Dropout before the last layer.
 //
 // --implicit-layers 5, the shape for PPI: implicit layers of widths 4h, 2h, 2h, h, classes with h = --hidden,
-// each with a linear skip, X_k = ELU(Z_k + X_{k-1} V_k + c_k); the last without ELU.
+// each with a linear skip, X_k = ELU(Z_k + X_{k-1} V_k + c_k); the last without ELU. Dropout after each but
+// the last.
 //
 // IGNN-finite is the recurrence Z_k = ReLU(W Z_{k-1} S + Ω X S) from Z_0 = 0, cut after --layers steps, with
 // libtorch's own gradient. --kappa 0 leaves its W free.

@@ -95,7 +95,10 @@ torch::Tensor isomap(const Graph& graph, int64_t dimensions) {
     auto [values, vectors] = leading(B, count);
     // An eigenvector is as good as its negative: the entry that is largest is to be positive.
     const auto largest = vectors.gather(0, vectors.abs().argmax(0, true));
-    const auto coordinates = vectors * largest.sign() * values.clamp_min(0).sqrt();
+    // A path has one dimension: what rounding leaves of the second must not decide who is above whom.
+    constexpr double nothing = 1e-9;
+    const auto size = torch::where(values > nothing * values.max(), values, torch::zeros_like(values));
+    const auto coordinates = vectors * largest.sign() * size.sqrt();
     position.narrow(1, 0, count).index_copy_(0, torch::tensor(members, torch::kInt64), coordinates);
   }
   return position;

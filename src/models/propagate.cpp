@@ -42,19 +42,6 @@ std::vector<SharedProduct> make_products(const std::vector<GraphMatrix>& graphs,
   return out;
 }
 
-Propagation matrix_of(int64_t nodes, std::vector<int64_t> row_begin, std::vector<int64_t> column,
-                      std::vector<double> value) {
-  Propagation S;
-  S.nodes = nodes;
-  S.row_begin = std::move(row_begin);
-  S.column = std::move(column);
-  S.weight = std::move(value);
-  S.left.assign(nodes, 1);
-  S.right.assign(nodes, 1);
-  S.symmetric = false;
-  return S;
-}
-
 Graph neighbours(const Propagation& S) {
   Graph out;
   out.nodes = S.nodes;

@@ -21,10 +21,6 @@ SharedProduct make_product(const Propagation& S, const torch::TensorOptions& typ
 std::vector<SharedProduct> make_products(const std::vector<GraphMatrix>& graphs,
                                          const torch::TensorOptions& type);
 
-/// The matrix with these entries (rows as S has them: row i sends to its columns), values given one by one.
-Propagation matrix_of(int64_t nodes, std::vector<int64_t> row_begin, std::vector<int64_t> column,
-                      std::vector<double> value);
-
 /// The arcs along which S sends, loops left out.
 Graph neighbours(const Propagation& S);
 

@@ -58,8 +58,8 @@ void visit_model(Config& c, Visitor&& visitor) {
   visitor("tolerance", c.tolerance, "ignn: a step that moves no entry by more than this ends a solve");
   visitor("max-iterations", c.max_iterations, "ignn: steps of a solve at most");
   visitor("implicit-layers", c.implicit_layers, "ignn: 1, or 5 with linear skips, as on PPI");
-  visitor("samples", c.samples, "graphsage: neighbours of a node drawn in training; 0: all");
-  visitor("samples-second", c.samples_second, "graphsage: neighbours of a neighbour drawn; 0: all");
+  visitor("samples", c.samples, "graphsage: neighbours that the first layer draws in training; 0: all");
+  visitor("samples-second", c.samples_second, "graphsage: those that the second layer draws; 0: all");
 }
 
 template <class Config, class Visitor>
@@ -83,7 +83,7 @@ void visit_machine(Config& c, Visitor&& visitor) {
   visitor("device", c.device, "cpu or cuda");
   visitor("dtype", c.dtype, "float32 or float64");
   visitor("tf32", c.tf32, "cuda: on lets products round to TF32; solvers still prove their residual in full");
-  visitor("threads", c.threads, "Threads; 0: all cores, and one where a GPU does the work");
+  visitor("threads", c.threads, "Threads; 0: all cores, and one with --device cuda");
   visitor("seed", c.seed, "Fixes the generated split, the start and dropout");
 }
 

@@ -92,6 +92,9 @@ void require_alike(const std::vector<TrainConfig>& configs) {
 void require_possible(const TrainConfig& c, const Dataset& dataset) {
   if (c.model != "eignn") refuse("a batch knows one model, eignn, and not " + c.model);
   if (c.clip > 0) refuse("a batch does not clip gradients");
+  if (c.solver != "auto" && c.solver != "krylov" && c.solver != "spectral")
+    refuse(fmt::format("a batch is solved by a series, and not by --solver {}", c.solver));
+  if (c.tf32 == "on") refuse("a batch computes in full precision, not in --tf32");
   if (c.head != "plain" && c.head != "l2") refuse("a batch knows the heads plain and l2, not " + c.head);
   if (c.encoder > 0 || c.equilibria > 1) refuse("a batch has no encoder and one equilibrium");
   if (dataset.graphs() > 1 || dataset.multi_label()) refuse("a batch is of one graph with one label a node");
@@ -357,7 +360,9 @@ void RunBatch::keep(const std::vector<int64_t>& places) {
 void RunBatch::evaluate() {
   Runs& r = *runs_;
   put(r.gram, grams_of(r.F));
-  put(r.nu, r.gram.flatten(1).norm(2, 1).view({-1, 1, 1}));
+  // An infinite ν would make g = 0 and look like a solution: as NaN it reaches the loss, and is told.
+  const auto nu = r.gram.flatten(1).norm(2, 1).view({-1, 1, 1});
+  put(r.nu, nu.masked_fill(nu.isinf(), std::numeric_limits<double>::quiet_NaN()));
   put(r.twice_argument, r.gram * (4 / (r.nu + shared_->config.epsilon)));
   r.twice_argument.diagonal(0, 1, 2).sub_(2);
   r.chain->run(outputs_->start(r.B), r.twice_argument);
@@ -415,6 +420,13 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
   };
   for (const TrainConfig& config : configs) validate(config);
   const int64_t threads = use_threads(configs.at(0));
+  const Plan plan =
+      plan_solver(make_propagation(dataset, configs[0]), dataset.feature_count(), solver_options(configs[0]));
+  if (configs[0].solver == "auto" && plan.solver == "direct")
+    throw UsageError(
+        fmt::format("this graph calls for direct, {}, and a batch is right to the largest entry alone "
+                    "(--batch-runs); train the runs one by one, or say --solver krylov",
+                    plan.reason));
   SpectrumCache cache;
   RunBatch batch(configs, dataset, &cache);
   std::vector<Run> runs;
@@ -432,6 +444,16 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
     runs[k].summary.interrupted = true;
   }
 
+  const auto end = [&](Run& run) {
+    run.summary.interrupted = false;
+    run.summary.solver = RunBatch::solver_name;
+    Trainer trainer(run.summary.config, dataset, run.summary.split, &cache);
+    const auto F_start = trainer.model().propagation_weights()[0].detach().clone();
+    conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
+             run.summary);
+  };
+  std::string failure;  // of the first run that has one; the others are brought to their end
+
   std::vector<int64_t> live(configs.size());  // the runs in the batch, by place
   std::iota(live.begin(), live.end(), 0);
   for (int64_t epoch = 0; epoch < configs[0].epochs && !live.empty(); ++epoch) {
@@ -442,10 +464,13 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
     std::vector<EpochReport> to_tell;
     for (size_t place = 0; place < live.size(); ++place) {
       Run& run = runs[live[place]];
-      if (!std::isfinite(reports[place].train_loss))
-        throw InputError(fmt::format(
-            "the training loss of split {} is not finite (epoch {}); lower --lr, or use --dtype float64",
-            run.summary.split, epoch));
+      if (!std::isfinite(reports[place].train_loss)) {
+        if (failure.empty())
+          failure = fmt::format(
+              "the training loss of split {} is not finite (epoch {}); lower --lr, or use --dtype float64",
+              run.summary.split, epoch);
+        continue;
+      }
       EpochReport report;
       report.epoch = epoch;
       report.train_loss = reports[place].train_loss;
@@ -461,10 +486,12 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
       run.progress.note(report, share);
       if (run.folder) run.folder->append_epoch(report);
       to_tell.push_back(report);
-      if (!verdict.stop) going_on.push_back(static_cast<int64_t>(place));
-      if (verdict.stop || epoch + 1 == configs[0].epochs) run.summary.interrupted = false;
+      if (verdict.stop || epoch + 1 == configs[0].epochs)
+        end(run);  // at once: what is finished is kept, whatever comes
+      else
+        going_on.push_back(static_cast<int64_t>(place));
     }
-    if (on_epoch) on_epoch(to_tell);
+    if (on_epoch && !to_tell.empty()) on_epoch(to_tell);
     if (going_on.size() < live.size()) {
       std::vector<int64_t> left;
       for (const int64_t place : going_on) left.push_back(live[place]);
@@ -474,16 +501,9 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
     if (interrupted && interrupted()) break;
   }
 
+  if (!failure.empty()) throw InputError(failure);
   std::vector<TrainSummary> out;
-  for (Run& run : runs) {
-    run.summary.solver = RunBatch::solver_name;
-    if (!run.summary.interrupted) {
-      Trainer trainer(run.summary.config, dataset, run.summary.split, &cache);
-      const auto F_start = trainer.model().propagation_weights()[0].detach().clone();
-      conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, run.summary);
-    }
-    out.push_back(run.summary);
-  }
+  for (Run& run : runs) out.push_back(run.summary);
   return out;
 }
 

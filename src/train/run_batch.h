@@ -63,9 +63,11 @@ class RunBatch {
   double preprocess_seconds_ = 0;
 };
 
-/// Trains the runs together, each as train() would, apart from its dropout masks. `folders` has one each, or
-/// none at all. A run that ends early leaves the batch. When interrupted, the runs under way are lost, and
-/// their summaries say so.
+/// Trains the runs together, each as train() would, apart from its dropout masks and the precision of a
+/// solver that `auto` would choose for the last hop: UsageError where that is `direct`. `folders` has one
+/// each, or none at all. A run leaves the batch when it ends, and is kept at once. When interrupted, the runs
+/// under way are lost, and their summaries say so. InputError when a run's loss was not finite, after the
+/// others ended.
 std::vector<TrainSummary> train_together(
     const std::vector<TrainConfig>& configs, const std::vector<std::string>& folders, const Dataset& dataset,
     const std::function<void(const std::vector<EpochReport>&)>& on_epoch = {},

@@ -309,7 +309,7 @@ void Progress::note(const EpochReport& report, double step) {
 }
 
 void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
-              const std::vector<torch::Tensor>& F_start, TrainSummary& summary) {
+              const std::vector<torch::Tensor>& F_start, double preprocess_seconds, TrainSummary& summary) {
   summary.epochs = progress.next_epoch;
   summary.best_epoch = progress.best_epoch;
   if (progress.best.empty())
@@ -325,10 +325,10 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
     summary.by_distance =
         accuracy_by_distance(scores_of(trainer.model(), split.test),
                              trainer.labels().index_select(0, split.test), split.test, dataset.distance);
-  summary.seconds_total = progress.seconds + trainer.model().preprocess_seconds();
+  summary.seconds_total = progress.seconds + preprocess_seconds;
   summary.seconds_per_epoch = median(progress.epoch_seconds);
   summary.seconds_per_train_step = median(progress.step_seconds);
-  summary.preprocess_seconds = trainer.model().preprocess_seconds();
+  summary.preprocess_seconds = preprocess_seconds;
   summary.peak_memory_bytes = peak_memory_bytes();
   describe_propagation(F_start, trainer.model().propagation_weights(), summary.config.epsilon, summary);
   if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
@@ -378,7 +378,7 @@ TrainSummary train(const TrainConfig& given, const std::string& path, bool resum
   summary.interrupted = !progress.finished;
   if (summary.interrupted) return summary;
 
-  conclude(trainer, dataset, folder.get(), progress, F_start, summary);
+  conclude(trainer, dataset, folder.get(), progress, F_start, trainer.model().preprocess_seconds(), summary);
   return summary;
 }
 

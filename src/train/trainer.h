@@ -69,7 +69,7 @@ class RunFolder;
 /// The end of a run: tests the best weights, fills the summary and writes the folder, if there is one.
 /// `F_start` are the propagation weights that it began with.
 void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
-              const std::vector<torch::Tensor>& F_start, TrainSummary& summary);
+              const std::vector<torch::Tensor>& F_start, double preprocess_seconds, TrainSummary& summary);
 
 /// The number that config.split names; UsageError when the data set has no such split.
 int64_t split_number(const TrainConfig& config, const Dataset& dataset);

@@ -519,7 +519,7 @@ printf 'learning-rate = [1, 2]\n' >"$T/bad.toml"
 refused "train --search: a setting that is none" 1 "$T/bad.toml,learning-rate" train --dataset "$D" --search "$T/bad.toml"
 refused "train --search: with --split" 2 "--split" train --dataset "$D" --search "$T/grid.toml" --split 0
 refused "train: no jobs" 2 "--jobs" train --dataset "$D" --jobs 0
-run train --dataset "$D" --split all --batch-runs 2 --epochs 20 --dtype float64 --out "$T/batch" --json
+run train --dataset "$D" --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json
 done_well "train --batch-runs: exit code 0"
 json "train --batch-runs: both runs" "$T/stdout" \
   'len(j["runs"]) == 2 and all(r["solver"] == "chebyshev" and r["epochs"] == 20 for r in j["runs"])'
@@ -527,7 +527,7 @@ cp "$T/stdout" "$T/together"
 run train --dataset "$D" --split all --solver spectral --epochs 20 --dtype float64 --json
 json "train --batch-runs: the runs that they are alone" "$T/stdout" \
   'all(abs(a["loss"]["test"] - b["loss"]["test"]) < 1e-9 for a, b in zip(j["runs"], json.load(open("'"$T"'/together"))["runs"]))'
-run train --dataset "$D" --split all --batch-runs 2 --epochs 20 --dtype float64 --out "$T/batch" --json
+run train --dataset "$D" --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json
 check "train --batch-runs: what is finished is not run again" cmp "$T/stdout" "$T/together"
 run evaluate --checkpoint "$T/batch/split-1" --json
 done_well "evaluate: a run of a batch"

@@ -63,6 +63,23 @@ TEST(GraphSage, WithFullSamplesHearsTheMean) {
   EXPECT_LE(relative_error(scores(*model, 34), expected), 1e-13);
 }
 
+TEST(GraphSage, TheFirstCountIsTheFirstLayers) {
+  const SmallProblem problem;
+  BaselineOptions options;
+  const auto drawn = [&](int64_t first, int64_t second) {
+    options.samples = first;
+    options.samples_second = second;
+    const auto model = problem.model("graphsage", options);
+    const torch::NoGradGuard guard;
+    model->named_parameters()["W_mean1"].zero_();  // the second layer hears nobody
+    const auto whole = scores(*model, 34);
+    model->train();
+    return relative_error(scores(*model, 34), whole);
+  };
+  EXPECT_LE(drawn(17, 1), 1e-13);  // 17: all of them
+  EXPECT_GT(drawn(1, 17), 1e-3);
+}
+
 TEST(GraphSage, DrawsInTrainingAndFollowsItsSeed) {
   const SmallProblem problem;
   BaselineOptions options;

@@ -159,6 +159,27 @@ TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
   }
 }
 
+TEST(RunBatch, KeepsTheOthersWhenOneFails) {
+  std::vector<TrainConfig> configs(2, plain(6));
+  configs[1].split = "1";
+  configs[1].lr = 1e200;  // F overflows at once
+  configs[1].lr_propagation = 1e200;
+  TemporaryFolder folder;
+  const std::vector<std::string> folders = {folder.path("good"), folder.path("bad")};
+  const std::string said = message_of([&] { train_together(configs, folders, words()); });
+  EXPECT_CONTAINS(said, "split 1");
+  EXPECT_TRUE(std::filesystem::exists(folders[0] + "/summary.json"));
+  EXPECT_FALSE(std::filesystem::exists(folders[1] + "/summary.json"));
+}
+
+TEST(RunBatch, LeavesLongPathsToDirect) {
+  TrainConfig config;
+  config.chain_length = 100;
+  config.head = "l2";
+  const Dataset dataset = load_dataset(config);
+  EXPECT_CONTAINS(message_of<UsageError>([&] { train_together({config}, {}, dataset); }), "direct");
+}
+
 TEST(RunBatch, SaysWhenItWasInterrupted) {
   std::vector<TrainConfig> configs(2, plain(50));
   configs[1].split = "1";
@@ -179,6 +200,8 @@ TEST(RunBatch, RefusesWhatItCannotDo) {
   EXPECT_NE(refusal([](TrainConfig& c) { c.head = "batch-norm"; }).find("batch-norm"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.gamma = 1; }).find("gamma 1"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.direction = "in"; }).find("symmetric"), std::string::npos);
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.solver = "direct"; }), "--solver direct");
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.tf32 = "on"; }), "--tf32");
   EXPECT_NE(refusal([](TrainConfig& c) { c.equilibria = 2; }).find("one equilibrium"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.model = "gcn"; }).find("gcn"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.clip = 0.5; }).find("clip"), std::string::npos);
