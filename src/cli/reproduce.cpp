@@ -1,12 +1,14 @@
-#include "experiments/reproduce.h"
-
 #include <fmt/format.h>
 
+#include <charconv>
+
+#include "cli/child_process.h"
 #include "cli/common.h"
 #include "cli/run_jobs.h"
 #include "data/atomic_file.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
-#include "graph/nearest_name.h"
+#include "experiments/reproduction.h"
 #include "train/config.h"
 #include "train/provenance.h"
 
@@ -15,9 +17,9 @@ namespace eignn::cli {
 namespace {
 
 struct Flags {
-  std::string name, models = "eignn", rows, out = "results", runs = "runs/reproduce";
-  TrainConfig machine;
-  int64_t seeds = 1, jobs = 1;
+  std::string name, models, rows, lengths, out = "results", runs = "runs/reproduce";
+  TrainConfig settings;
+  int64_t seeds = 0, jobs = 1;
   bool quick = false, json = false;
 };
 
@@ -31,19 +33,22 @@ std::vector<std::string> split_list(const std::string& list) {
   return out;
 }
 
-void check_models(const std::string& list) {
-  const std::vector<std::string> known = {"eignn"};  // whose figures the tables have
-  for (const std::string& model : split_list(list))
-    if (std::find(known.begin(), known.end(), model) == known.end())
-      throw UsageError(unknown_name("model", "--models", model, known));
+std::vector<int64_t> parse_lengths(const std::string& list) {
+  std::vector<int64_t> out;
+  for (const std::string& text : split_list(list)) {
+    int64_t length = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+    if (error != std::errc() || end != text.data() + text.size() || length < 1)
+      throw UsageError(fmt::format(
+          "{} is no length (--lengths); give whole numbers with commas, such as 10,50", quote(text)));
+    out.push_back(length);
+  }
+  return out;
 }
 
-void work(const CLI::App& command, const Flags& flags) {
-  if (flags.name.empty())
-    throw UsageError("no experiment is named (eignn reproduce); give heterophilic or ppi");
-  const Experiment& wanted = experiment(flags.name);
-  check_models(flags.models);
-  if (flags.seeds < 1)
+// What holds for every experiment of the command.
+ReproduceOptions options_of(const CLI::App& command, const Flags& flags) {
+  if (command.get_option("--seeds")->count() > 0 && flags.seeds < 1)
     throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
   check_jobs(flags.jobs);
   ReproduceOptions options;
@@ -51,68 +56,165 @@ void work(const CLI::App& command, const Flags& flags) {
   options.seeds = flags.seeds;
   options.parallel = flags.jobs;
   options.rows = split_list(flags.rows);
-  options.runs = fmt::format("{}/{}", flags.runs, flags.name);
-  const auto texts = to_strings(flags.machine);
-  std::string said;
+  options.lengths = parse_lengths(flags.lengths);
+  const auto texts = to_strings(flags.settings);
   for (const auto& name : given_flags(command)) {
     if (name == "seed") throw UsageError("the seeds are 0, 1, … (--seed); say how many with --seeds");
-    options.machine[name] = texts.at(name);
-    said += fmt::format(" --{} {}", name, texts.at(name));
+    options.settings[name] = texts.at(name);
   }
-  std::string self = fmt::format("eignn reproduce {} --models {}", flags.name, flags.models);
+  return options;
+}
+
+// The command as it can be given again.
+std::string words_of(const Flags& flags, const ReproduceOptions& options) {
+  std::string self = "eignn reproduce " + flags.name;
+  if (!flags.models.empty()) self += " --models " + flags.models;
   if (!flags.rows.empty()) self += " --rows " + flags.rows;
+  if (!flags.lengths.empty()) self += " --lengths " + flags.lengths;
   if (flags.quick) self += " --quick";
-  if (flags.seeds != 1) self += fmt::format(" --seeds {}", flags.seeds);
+  if (flags.seeds > 0) self += fmt::format(" --seeds {}", flags.seeds);
   if (flags.out != Flags().out) self += " --out " + flags.out;
   if (flags.runs != Flags().runs) self += " --runs " + flags.runs;
-  self += said;
+  for (const auto& [name, value] : options.settings) self += fmt::format(" --{} {}", name, value);
+  return self;
+}
+
+std::string time_left(double seconds) {
+  if (seconds < 0) return "";
+  if (seconds < 90) return fmt::format("; about {:.0f} s left", seconds);
+  if (seconds < 5400) return fmt::format("; about {:.0f} min left", seconds / 60);
+  return fmt::format("; about {:.1f} h left", seconds / 3600);
+}
+
+// The figures as SVG files beside the page; their names. Without gnuplot there are none, and a warning.
+std::vector<std::string> draw(const std::vector<LinePlot>& plots, const std::string& folder,
+                              const std::string& stem) {
+  std::vector<std::string> files;
+  for (const LinePlot& plot : plots) {
+    const ChildResult svg = run_child({"gnuplot"}, gnuplot_script(plot));
+    if (svg.exit_code != 0 || svg.output.empty()) {
+      warning("no figure could be drawn (gnuplot); install it, then give the same command again");
+      return files;
+    }
+    files.push_back(fmt::format("{}{}.svg", stem, plot.name));
+    write_file_atomically(folder + "/" + files.back(), svg.output);
+  }
+  return files;
+}
+
+struct Written {
+  ResultJson results;
+  std::string page, page_file;
+};
+
+Written run_one(const Reproduction& experiment, const ReproduceOptions& options, const Flags& flags,
+                const std::string& self) {
   JobOptions jobs;
   jobs.parallel = flags.jobs;
-  jobs.quiet = flags.json;
-  jobs.keep_models = true;
+  jobs.quiet = flags.json || !experiment.has_rows;  // the many short runs of a figure have a line each
+  jobs.keep_models = experiment.keep_models;
   jobs.resume_words = self;
-  ResultJson table =
-      reproduce(wanted, options, job_runner(jobs),
-                [&](const std::string& label, size_t done, size_t all, const ResultJson& run) {
-                  const std::string metric = metric_of(run);
-                  if (!flags.json)
-                    note(fmt::format("{}: run {} of {}: validation {}, test {}", label, done, all,
-                                     percent(run["val_" + metric]), percent(run["test_" + metric])));
-                });
-  table["provenance"] = {{"command", self},
-                         {"machine", machine_name()},
-                         {"version", version()},
-                         {"table_commit", built_commit()}};
-  const std::string stem = fmt::format("{}/{}{}", flags.out, flags.name, flags.quick ? "-quick" : "");
-  const std::string page = to_markdown(wanted, table);
-  std::filesystem::create_directories(flags.out);
-  write_file_atomically(stem + ".json", table.dump(1) + "\n");
-  write_file_atomically(stem + ".md", page);
-  if (flags.json) return print_json(table);
-  fmt::print("{}\nwritten: {}.json, {}.md\n", page, stem, stem);
+  ResultJson results = experiment.run(options, job_runner(jobs), [&](const RunReport& report) {
+    const std::string metric = metric_of(report.run);
+    if (!flags.json)
+      note(fmt::format("{}: run {} of {}: validation {}, test {}{}", report.label, report.done, report.all,
+                       percent(report.run["val_" + metric]), percent(report.run["test_" + metric]),
+                       time_left(report.seconds_left)));
+  });
+  results["provenance"] = {{"command", self},
+                           {"machine", machine_name()},
+                           {"version", version()},
+                           {"table_commit", built_commit()}};
+  make_folders(flags.out);
+  const std::string stem = experiment.name + (flags.quick ? "-quick" : "");
+  const auto figures = draw(experiment.plots(results), flags.out, stem);
+  Written written{results, experiment.page(results, figures), stem + ".md"};
+  write_file_atomically(fmt::format("{}/{}.json", flags.out, stem), results.dump(1) + "\n");
+  write_file_atomically(fmt::format("{}/{}", flags.out, written.page_file), written.page);
+  return written;
+}
+
+void run_all(ReproduceOptions options, const Flags& flags) {
+  if (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty())
+    throw UsageError("these belong to one experiment (--models, --rows, --lengths); give them with its name");
+  const std::string self = words_of(flags, options);
+  const auto for_this = [&](const Reproduction& experiment) {
+    options.models = experiment.all_models;
+    options.runs = fmt::format("{}/{}", flags.runs, experiment.name);
+    return options;
+  };
+  for (const Reproduction& experiment : reproductions()) experiment.check(for_this(experiment));
+  std::vector<IndexEntry> entries;
+  Json together = Json::object();
+  for (const Reproduction& experiment : reproductions()) {
+    if (!flags.json) note(experiment.title);
+    const Written written = run_one(experiment, for_this(experiment), flags, self);
+    entries.push_back({experiment.title, written.page_file, experiment.outcome(written.results)});
+    together[experiment.name] = written.results;
+    write_file_atomically(flags.out + "/index.md", index_page(entries));
+  }
+  if (flags.json) return print_json(together);
+  fmt::print("{}\nwritten: {}/index.md\n", index_page(entries), flags.out);
+}
+
+void work(const CLI::App& command, const Flags& flags) {
+  if (flags.name.empty())
+    throw UsageError("no experiment is named (eignn reproduce); give one of those in eignn reproduce --help");
+  if (flags.name == "all") return run_all(options_of(command, flags), flags);
+  const Reproduction& experiment = reproduction(flags.name);
+  ReproduceOptions options = options_of(command, flags);
+  options.models = flags.models == "all" ? experiment.models : split_list(flags.models);
+  options.runs = fmt::format("{}/{}", flags.runs, flags.name);
+  check_options(experiment, options);
+  experiment.check(options);
+  const Written written = run_one(experiment, options, flags, words_of(flags, options));
+  if (flags.json) return print_json(written.results);
+  const std::string page = flags.out + "/" + written.page_file;
+  fmt::print("{}\nwritten: {}.json, {}\n", written.page, page.substr(0, page.size() - 3), page);
+}
+
+std::string names() {
+  std::string out;
+  for (const Reproduction& experiment : reproductions()) out += experiment.name + ", ";
+  return out + "or all";
 }
 
 }  // namespace
 
 void add_reproduce(CLI::App& app) {
-  auto* command = add_command(
-      app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
-      "  eignn reproduce heterophilic --models eignn\n"
-      "  eignn reproduce ppi --models eignn --device cuda --tf32 on\n"
-      "  eignn reproduce heterophilic --quick\n"
-      "Interrupted, the same command goes on where it stopped. Needs the data sets: eignn fetch --list.");
+  auto* command =
+      add_command(app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
+                  "  eignn reproduce chains-binary --quick --jobs 2 --threads 1\n"
+                  "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
+                  "  eignn reproduce finite-depth --quick\n"
+                  "  eignn reproduce efficiency\n"
+                  "  eignn reproduce heterophilic --models eignn\n"
+                  "  eignn reproduce heterophilic --models all --quick\n"
+                  "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
+                  "  eignn reproduce all --quick\n"
+                  "Interrupted, the same command goes on where it stopped. heterophilic, ppi and all need "
+                  "the data sets: eignn "
+                  "fetch --list.");
   auto flags = std::make_shared<Flags>();
-  command->add_option("experiment", flags->name, "heterophilic or ppi");
-  command->add_option("--models", flags->models, "Models, with commas between them")->capture_default_str();
+  command->add_option("experiment", flags->name, names());
+  command->add_option(
+      "--models", flags->models,
+      "Models, with commas between them, or all; when not given all, for heterophilic and ppi eignn");
   command->add_option("--rows", flags->rows,
-                      "Only these rows, such as cornell,texas,chameleon-plain-symmetric; all when not given");
-  command->add_flag("--quick", flags->quick, "A taste: two splits; ppi: 50 epochs");
-  command->add_option("--seeds", flags->seeds, "Runs of every split, seeds 0, 1, …")->capture_default_str();
-  command->add_option("--out", flags->out, "The folder of NAME.json and NAME.md")->capture_default_str();
+                      "heterophilic, ppi: only these rows, such as cornell,texas,chameleon-plain-symmetric");
+  command->add_option("--lengths", flags->lengths,
+                      "chains-*, finite-depth, oversmoothing: lengths of chains");
+  command->add_flag("--quick", flags->quick,
+                    "A taste: fewer lengths and seeds; heterophilic: two splits; ppi: 50 epochs");
+  command->add_option("--seeds", flags->seeds,
+                      "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
+  command->add_option("--epochs", flags->settings.epochs, "Epochs at most; when not given the recipe's");
+  command->add_option("--out", flags->out, "The folder of NAME.json, NAME.md and figures")
+      ->capture_default_str();
   command->add_option("--runs", flags->runs, "The folder that keeps the runs")->capture_default_str();
-  command->add_option("--jobs", flags->jobs, "Runs at a time")->capture_default_str();
-  add_machine_flags(*command, flags->machine);
-  command->add_flag("--json", flags->json, "Print the table as one JSON object");
+  command->add_option("--jobs", flags->jobs, "Runs at a time; efficiency: always one")->capture_default_str();
+  add_machine_flags(*command, flags->settings);
+  command->add_flag("--json", flags->json, "Print the results as one JSON object");
   set_work(command, [command, flags] { work(*command, *flags); });
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/run_set.h"
+#include "experiments/reproduction.h"
 
 namespace eignn {
 
@@ -16,13 +16,14 @@ struct PaperFigure {
   std::optional<double> std;
 };
 
-/// One row of a table: a data set's recipe, with some settings of its own.
+/// One row of a table: the recipe for a data set and a model, with some settings of its own.
 struct ExperimentRow {
   std::string label;
   std::string dataset;
   std::map<std::string, std::string> settings;  // on top of the recipe
   std::optional<PaperFigure> paper;
   std::string remark;  // what the reader must know of this figure
+  std::string model = "eignn";
 };
 
 struct Experiment {
@@ -31,25 +32,21 @@ struct Experiment {
   std::string text;  // what holds for the whole table
 };
 
-/// "heterophilic" and "ppi"; UsageError for another name.
-const Experiment& experiment(const std::string& name);
-std::vector<std::string> experiment_names();
+/// The tables: "heterophilic" and "ppi".
+const std::vector<Experiment>& table_experiments();
 
-struct ReproduceOptions {
-  bool quick = false;             // two splits; PPI: 50 epochs
-  int64_t seeds = 1;              // runs of every split, with the seeds 0, 1, …
-  std::vector<std::string> rows;  // only these; empty: all
-  std::string runs;               // the folder that keeps the runs
-  int64_t parallel = 1;
-  std::map<std::string, std::string> machine;  // settings of the machine, for all runs
-};
+/// The rows that were asked for, EIGNN's where no model is named; UsageError for one that the experiment does
+/// not have.
+std::vector<ExperimentRow> rows_of(const Experiment& experiment, const ReproduceOptions& options);
 
 /// Runs what is not finished yet and returns the table's JSON, without its provenance.
 ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,
-                     const std::function<void(const std::string& label, size_t done, size_t all,
-                                              const ResultJson& run)>& on_done);
+                     const OnRun& on_run);
 
 /// The page for people: ours, the paper's, the difference, its significance, and how it was made.
 std::string to_markdown(const Experiment& experiment, const ResultJson& table);
+
+/// The experiment as an entry of the table of experiments.
+Reproduction as_reproduction(const Experiment& experiment);
 
 }  // namespace eignn

@@ -539,6 +539,30 @@ refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
 refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel
 refused "reproduce: no such model" 2 "eignn" reproduce heterophilic --models eigen
 refused "reproduce: the data sets are not here" 1 "eignn fetch" reproduce heterophilic --out "$T/out" --runs "$T/out"
+refused "reproduce: the nearest experiment" 2 "did you mean chains-binary" reproduce chains-binry
+refused "reproduce: no such model on chains" 2 "did you mean jknet" reproduce chains-binary --models jknt
+refused "reproduce: no length" 2 "--lengths,'x'" reproduce chains-binary --lengths 10,x
+refused "reproduce: lengths of what has none" 2 "--lengths" reproduce noise --lengths 10
+refused "reproduce all: one experiment's flags" 2 "--models" reproduce all --models gcn
+refused "reproduce all: the data sets are not here" 1 "eignn fetch" reproduce all --out "$T/out" --runs "$T/out"
+chains() { # chains ARGUMENTS...: a tiny figure
+  run reproduce chains-binary --lengths 10,20 --models eignn,gcn --seeds 1 --epochs 5 --threads 1 \
+    --out "$T/figures" --runs "$T/figure-runs" "$@"
+}
+chains
+done_well "reproduce chains-binary: two lengths, two models"
+check "reproduce chains-binary: says how long it will take" grep -q 'run 3 of 8: .* left$' "$T/stderr"
+json "reproduce chains-binary: a point for each, every run with its command" "$T/figures/chains-binary.json" \
+  "len(j['points']) == 8 and all(p['runs'][0]['command'].startswith('eignn train --dataset chains') for p in j['points']) and j['provenance']['machine'] != ''"
+check "reproduce chains-binary: a row for each length" grep -q '^| 20 | [0-9.]* | [0-9.]* |$' "$T/figures/chains-binary.md"
+if command -v gnuplot >/dev/null; then
+  check "reproduce chains-binary: a figure, and the page shows it" \
+    sh -c 'grep -q "</svg>" "$1.svg" && grep -q "(chains-binary.svg)" "$1.md"' sh "$T/figures/chains-binary"
+fi
+rm -r "$T/figure-runs/chains-binary/undirected/gcn-20/seed-0"
+chains
+check "reproduce chains-binary: a second call runs what is missing alone" \
+  sh -c 'test "$(grep -c "left$" "$1")" -eq 1' sh "$T/stderr"
 
 # bench --------------------------------------------------------------------------------------------------------------
 refused "bench chains: no size" 2 "--size,100x20" bench chains --size 100x20

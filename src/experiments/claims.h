@@ -1,0 +1,51 @@
+// What the paper says of a figure, as something that our own figures can be held against.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace eignn {
+
+/// The mean of the runs at one point of a curve.
+struct PointFigure {
+  double mean = 0;
+  double train_loss = 0;  // at the kept weights
+  std::string x_text;
+};
+/// The curves of a panel: by series, then by x.
+using PanelFigures = std::map<std::string, std::map<double, PointFigure>>;
+
+struct Checked {
+  int64_t points = 0;                 // compared; 0: what it takes was not run
+  std::vector<std::string> breaches;  // "ignn 61.20 at 50"
+};
+
+struct Claim {
+  std::string text;  // the paper's statement
+  std::function<Checked(const PanelFigures&)> check;
+};
+
+/// The x from `from` to `to`, inclusive.
+struct Range {
+  double from = -std::numeric_limits<double>::infinity();
+  double to = std::numeric_limits<double>::infinity();
+};
+
+/// The series' mean is `level` or more, within half a unit.
+Claim reaches(std::string text, std::string series, double level, Range range = {});
+/// The means of these series are at most `within` away from `level`.
+Claim lies_near(std::string text, std::vector<std::string> series, double level, double within);
+/// The mean of `higher` is above that of each of `lower`.
+Claim is_above(std::string text, std::string higher, std::vector<std::string> lower, Range range = {});
+/// The means of these series are at least `low`'s and at most `high`'s.
+Claim lies_between(std::string text, std::vector<std::string> series, std::string low, std::string high);
+/// The last mean of each series is below its first by more than one unit.
+Claim falls(std::string text, std::vector<std::string> series, Range range = {});
+/// The training loss is no less than nine tenths of `level`.
+Claim loss_stays(std::string text, std::string series, double level, Range range = {});
+
+}  // namespace eignn

@@ -1,0 +1,70 @@
+// Table 1: what an epoch of training costs on chains of four sizes.
+#include <fmt/format.h>
+
+#include "experiments/study.h"
+
+namespace eignn {
+
+namespace {
+
+struct Size {
+  int64_t length, chains_per_class;
+  std::map<std::string, double> paper;  // ms on an RTX 2080 Ti
+};
+
+// Liu, Kawaguchi, Hooi, Wang, Xiao, "EIGNN", NeurIPS 2021, table 1.
+const std::vector<Size>& sizes() {
+  static const std::vector<Size> all = {
+      {100, 20, {{"eignn", 4.05}, {"ignn", 27.36}, {"ignn-finite", 74.61}}},
+      {200, 20, {{"eignn", 8.03}, {"ignn", 29.88}, {"ignn-finite", 145.78}}},
+      {100, 30, {{"eignn", 6.03}, {"ignn", 64.94}, {"ignn-finite", 76.31}}},
+      {200, 30, {{"eignn", 16.0}, {"ignn", 60.31}, {"ignn-finite", 146.60}}}};
+  return all;
+}
+
+std::vector<StudyPoint> timed_points(const std::vector<std::string>& models, const std::vector<int64_t>&) {
+  constexpr const char* epochs = "50";
+  std::vector<StudyPoint> points;
+  for_both_directions([&](const char* panel, bool directed) {
+    double x = 0;
+    for (const Size& size : sizes()) {
+      ++x;
+      for (const auto& model : models) {
+        auto settings = chain_settings(model, size.length, 2, directed);
+        settings["chains-per-class"] = std::to_string(size.chains_per_class);
+        settings["epochs"] = settings["patience"] = epochs;
+        if (model == "ignn-finite") settings["layers"] = std::to_string(size.length);
+        points.push_back({panel, model, x, fmt::format("({}, {})", size.length, size.chains_per_class),
+                          settings, size.paper.at(model)});
+      }
+    }
+  });
+  return points;
+}
+
+}  // namespace
+
+Study efficiency_study() {
+  Study study;
+  study.name = "efficiency";
+  study.title = "Time of an epoch";
+  study.text =
+      "Chains with two classes, (nodes in a chain, chains of each class). Milliseconds of an epoch, a "
+      "training step and "
+      "the evaluation on the validation nodes: the median of a run's first 50 epochs, one run at a time; ± "
+      "is the "
+      "standard deviation over the seeds. In brackets the paper's training time per epoch on an RTX 2080 Ti: "
+      "another machine, so that the ratios between the models compare, the milliseconds do not.";
+  study.models = {"eignn", "ignn", "ignn-finite"};
+  study.x_label = "size";
+  study.seeds = 3;
+  study.quick_seeds = 1;
+  study.measure = {"seconds_per_epoch", "ms per epoch", 1000};
+  study.timed = true;
+  study.points = timed_points;
+  study.claims = {is_above("IGNN takes longer than EIGNN at every size.", "ignn", {"eignn"}),
+                  is_above("IGNN-finite takes longer than IGNN at every size.", "ignn-finite", {"ignn"})};
+  return study;
+}
+
+}  // namespace eignn
