@@ -23,6 +23,10 @@ class Model : public torch::nn::Module {
   /// differentiable in it. Give X again after a change in place.
   virtual void use_features(const torch::Tensor& X) = 0;
 
+  /// Whether without dropout, in evaluation, the scores are an affine function of the features that couples
+  /// nodes along the graph alone.
+  virtual bool linear_in_features() const { return false; }
+
   /// Called after each step of the optimiser: brings the weights back to where the model needs them.
   virtual void after_step() {}
 

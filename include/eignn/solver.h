@@ -64,7 +64,12 @@ class Equilibrium {
   /// Given Y = ∂L/∂Z at these nodes (0 elsewhere), solves W = γ g W Sᵀ + Y and returns the gradients.
   virtual Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const = 0;
 
-  /// The same for an L that depends on the moments too, with these derivatives.
+  /// W at all nodes, for one who has no use for the gradient in F.
+  virtual ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const {
+    return pull(index, Y, /*want_X=*/true).X;
+  }
+
+  /// The same as pull() for an L that depends on the moments too, with these derivatives.
   virtual Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
                                       bool want_X) const;
 

@@ -96,11 +96,6 @@ std::set<std::string> given_flags(const CLI::App& command) {
   return given;
 }
 
-void override_given(const CLI::App& command, const TrainConfig& flags, TrainConfig& config) {
-  const auto texts = to_strings(flags);
-  for (const auto& name : given_flags(command)) assign(config, name, texts.at(name));
-}
-
 void print_json(const Json& json) {
   fmt::print("{}\n", json.dump(2));
 }

@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 void add_train(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_attack(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_bench(CLI::App& app);
@@ -39,9 +40,6 @@ void add_run_flags(CLI::App& command, TrainConfig& config);
 
 /// The names (without dashes) of the configuration's flags that were given.
 std::set<std::string> given_flags(const CLI::App& command);
-
-/// Copies the given flags' fields from `flags` into `config`.
-void override_given(const CLI::App& command, const TrainConfig& flags, TrainConfig& config);
 
 /// One JSON object on standard output.
 void print_json(const Json& json);

@@ -68,6 +68,7 @@ int run(int argc, char** argv) {
   cli::add_train(app);
   cli::add_evaluate(app);
   cli::add_predict(app);
+  cli::add_attack(app);
   cli::add_solve(app);
   cli::add_inspect(app);
   cli::add_convert(app);
@@ -111,7 +112,7 @@ int run(int argc, char** argv) {
 // it.
 void spin_briefly(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
-  if (command != "train" && command != "reproduce" && command != "bench") return;
+  if (command != "train" && command != "reproduce" && command != "bench" && command != "attack") return;
   for (const char* set : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
     if (std::getenv(set) != nullptr) return;
   setenv("GOMP_SPINCOUNT", "10000", 1);

@@ -21,7 +21,13 @@ Restored restore(const CLI::App& command, const TrainConfig& flags, const std::s
   const Checkpoint checkpoint = read_checkpoint(path);
   Restored out;
   out.config = checkpoint.config;
-  override_given(command, flags, out.config);
+  // The data and the machine alone: a command's own --epsilon is none of the model's.
+  const auto texts = to_strings(flags);
+  const auto take = [&](const char* name, const auto&, const char*) {
+    if (command.count(std::string("--") + name) > 0) assign(out.config, name, texts.at(name));
+  };
+  visit_data(flags, take);
+  visit_machine(flags, take);
   validate(out.config);
   use_threads(out.config);
   out.dataset = load_dataset(out.config);

@@ -13,7 +13,7 @@ struct Solved : torch::CustomClassHolder {
   std::shared_ptr<const Equilibrium> equilibrium;
   torch::Tensor index;      // undefined: all nodes
   torch::Tensor exponents;  // undefined: all zero
-  bool with_moments = false, want_X = false;
+  bool with_moments = false, want_F = false, want_X = false;
 };
 
 torch::Tensor or_zeros(const torch::Tensor& gradient, const torch::Tensor& rows) {
@@ -24,10 +24,11 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
  public:
   /// The rows' values; with moments their mean and variance after them.
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
-                                                const torch::Tensor& /*F*/, const torch::Tensor& X,
+                                                const torch::Tensor& F, const torch::Tensor& X,
                                                 const c10::intrusive_ptr<Solved>& solved) {
     const ProductsInTf32 in_full(false);
     ScaledRows rows = solved->equilibrium->rows(solved->index);
+    solved->want_F = F.requires_grad();
     solved->want_X = X.requires_grad();
     context->saved_data["solved"] = c10::IValue::make_capsule(solved);
     if (solved->with_moments) {
@@ -49,6 +50,8 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
                        solved.exponents.defined() ? -solved.exponents : torch::Tensor()};
     const ProductsInTf32 in_full(false);
     const auto& equilibrium = *solved.equilibrium;
+    if (!solved.want_F && !solved.with_moments)
+      return {torch::Tensor(), equilibrium.pull_X(solved.index, Y).plain(), torch::Tensor()};
     const Gradients pulled =
         solved.with_moments
             ? equilibrium.pull_with_moments(

@@ -215,6 +215,13 @@ class KrylovEquilibrium : public Equilibrium {
     return pull_spectral(range_->to_spectral(plain, index), norm_of(plain), index, plain, want_X);
   }
 
+  ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
+    const auto plain = Y.plain(), Y_hat = range_->to_spectral(plain, index);
+    torch::Tensor W_hat;
+    solve_rows(A_, *M_, Y_hat, norm_of(plain), options_, W_hat);
+    return {to_nodes(W_hat, Y_hat, index, plain), {}};
+  }
+
   Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& bar,
                               bool want_X) const override {
     if (want_X) return Equilibrium::pull_with_moments(index, Y, bar, want_X);
@@ -240,11 +247,15 @@ class KrylovEquilibrium : public Equilibrium {
     torch::Tensor W_hat;
     out.iterations = solve_rows(A_, *M_, Y_hat, norm, options_, W_hat);
     out.F = contraction_.pullback(W_hat.t().mm(range_->lambda.unsqueeze(1) * Z_hat_));
-    if (want_X) {  // W = Y + Q_r (Ŵ - Ŷ)
-      auto W = range_->to_nodes(W_hat - Y_hat, {});
-      out.X.values = index.defined() ? W.index_add_(0, index, Y) : W.add_(Y);
-    }
+    if (want_X) out.X.values = to_nodes(W_hat, Y_hat, index, Y);
     return out;
+  }
+
+  // W = Y + Q_r (Ŵ - Ŷ)
+  torch::Tensor to_nodes(const torch::Tensor& W_hat, const torch::Tensor& Y_hat, const torch::Tensor& index,
+                         const torch::Tensor& Y) const {
+    auto W = range_->to_nodes(W_hat - Y_hat, {});
+    return index.defined() ? W.index_add_(0, index, Y) : W.add_(Y);
   }
 
   std::shared_ptr<const RangeOfS> range_;

@@ -42,6 +42,11 @@ class SpectralEquilibrium : public Equilibrium {
     return pull_with_moments(index, Y, {}, want_X);
   }
 
+  ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
+    const auto W_tilde = G_ * spectrum_->rows_to_spectral(Y.plain(), index).mm(g_.Q);
+    return {spectrum_->to_nodes(W_tilde.mm(g_.Q.t())), {}};
+  }
+
   Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
                               bool want_X) const override {
     auto Y_hat = spectrum_->rows_to_spectral(Y.plain(), index);

@@ -5,7 +5,15 @@
 
 namespace eignn {
 
-enum class Stream : uint64_t { split = 1, start = 2, dropout = 3, noise = 4, batches = 5, graph = 6 };
+enum class Stream : uint64_t {
+  split = 1,
+  start = 2,
+  dropout = 3,
+  noise = 4,
+  batches = 5,
+  graph = 6,
+  attack = 7
+};
 
 /// SplitMix64's finaliser over (seed, stream, step).
 inline uint64_t stream_seed(uint64_t seed, Stream stream, uint64_t step = 0) {

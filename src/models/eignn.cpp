@@ -100,6 +100,11 @@ class Eignn : public Model {
     projection_ = nullptr;
   }
 
+  // Z is linear in X, and so is what batch norm does to it once its moments stand still.
+  bool linear_in_features() const override {
+    return options_.encoder == 0 && (options_.head == Head::plain || options_.head == Head::batch_norm);
+  }
+
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
   const char* solver_name() const override { return parts_[0].solver->name(); }
   double preprocess_seconds() const override {

@@ -22,6 +22,8 @@ class Gcn : public GraphModel {
     }
   }
 
+  bool linear_in_features() const override { return options_.layers == 1; }
+
  protected:
   torch::Tensor forward(size_t g, const torch::Tensor& X) override {
     // H W first: it is as narrow as the layer.

@@ -21,6 +21,8 @@ class Mlp : public GraphModel {
     }
   }
 
+  bool linear_in_features() const override { return options_.layers == 1; }
+
  protected:
   torch::Tensor forward(size_t, const torch::Tensor& X) override {
     auto h = layers_[0](dropped(X));

@@ -20,6 +20,8 @@ class Sgc : public GraphModel {
     b_ = zeros("b", classes_);
   }
 
+  bool linear_in_features() const override { return true; }
+
  protected:
   torch::Tensor forward(size_t g, const torch::Tensor& X) override {
     if (X.requires_grad()) return torch::addmm(b_, smooth(g, X), W_);

@@ -152,7 +152,7 @@ help_of() { # help_of COMMAND...
   else fail "help: eignn $* --help" "exit code $code, no Examples, or something on standard error"; fi
 }
 help_of
-for command in train evaluate predict solve inspect bench; do help_of $command; done
+for command in train evaluate predict attack solve inspect bench; do help_of $command; done
 for bench in chains heterophilic ppi scaling; do help_of bench $bench; done
 run --version
 check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
@@ -346,6 +346,45 @@ assert p.shape == (len(rows), 5) and p.dtype == np.float64, (p.shape, p.dtype)
 assert np.allclose(p.sum(axis=1), 1, atol=1e-5)
 assert [int(r["predicted"]) for r in rows] == p.argmax(axis=1).tolist()' "$T/p.csv" "$T/evaluated.json" "$T/p.npy"
 refused "checkpoint: predict to an ending that is neither" 2 ".csv" predict --checkpoint "$T/poor" --out "$O/p.txt"
+# Attacks: on a head that is linear, and on the chains', which is not.
+run train --dataset karate --head plain --epochs 20 --epsilon 1 --out "$T/club"
+done_well "attack: a linear model to attack"
+run attack --checkpoint "$T/club" --method pgd --epsilon 0 --epsilon 0.05 --step 0.01 --steps 9 --out "$T/attacked.csv" --json
+done_well "attack: pgd, two sizes"
+json "attack: the keys, and a certificate below what is left" "$T/stdout" \
+  "set('checkpoint dataset model solver split method targets objective linear nodes right clean_accuracy attacks seed version commit'.split()) <= set(j)
+and j['linear'] is True and [a['epsilon'] for a in j['attacks']] == [0, 0.05] and j['attacks'][0]['accuracy'] == j['clean_accuracy']
+and all(a['certified_accuracy'] <= a['accuracy'] <= j['clean_accuracy'] and a['kept'] + a['lost'] == j['right'] and a['steps'] == 9
+        and a['largest_change'] <= a['epsilon'] for a in j['attacks'])"
+check "attack: the csv has a row per test node and size" "$python" -c '
+import csv, json, sys
+rows, j = list(csv.DictReader(open(sys.argv[1]))), json.load(open(sys.argv[2]))
+assert len(rows) == 2 * j["nodes"], len(rows)
+after = [r for r in rows if float(r["epsilon"]) == 0.05 and r["label"] == r["predicted"] == r["predicted_under_attack"]]
+assert len(after) == j["attacks"][1]["kept"]
+assert all(float(r["margin_bound"]) <= float(r["margin_under_attack"]) + 1e-5 for r in rows if r["label"] == r["predicted"])
+assert sum(float(r["certified_radius"]) > 0.05 for r in rows) == 2 * j["attacks"][1]["certified"]' "$T/attacked.csv" "$T/stdout"
+run predict --checkpoint "$T/club" --out "$T/club.csv"
+check "attack: its --epsilon is not the model's" "$python" -c '
+import csv, math, sys
+p = {r["node"]: [math.log(float(r[k])) for k in ("p0", "p1")] for r in csv.DictReader(open(sys.argv[1]))}
+for r in csv.DictReader(open(sys.argv[2])):
+    y = int(r["label"])
+    assert abs(p[r["node"]][y] - p[r["node"]][1 - y] - float(r["margin"])) < 1e-3, r' "$T/club.csv" "$T/attacked.csv"
+run attack --checkpoint "$T/poor" --method noise --epsilon 0.1 --targets all --json
+json "attack: noise on a model that is not linear has no certificate" "$T/stdout" \
+  "j['linear'] is False and j['attacks'][0]['certified_accuracy'] is None and j['noise_seed'] == 0 and j['objective'] is None"
+run attack --checkpoint "$T/club" --method fgsm --epsilon 0.01
+check "attack: its table" grep -q '^fgsm  *0.01  *[0-9.]* %  *[0-9]* of [0-9]*  *[0-9.]* %' "$T/stdout"
+refused "attack: no such method" 2 "--method,did you mean fgsm" attack --checkpoint "$T/club" --method fgms --epsilon 0.1
+refused "attack: a size below 0" 2 "--epsilon" attack --checkpoint "$T/club" --method fgsm --epsilon=-0.1
+refused "attack: steps without pgd" 2 "--steps,--method pgd" attack --checkpoint "$T/club" --method fgsm --epsilon 0.1 --steps 3
+refused "attack: no size" 2 "--epsilon" attack --checkpoint "$T/club" --method fgsm
+refused "attack: no such targets" 2 "--targets,did you mean each" attack --checkpoint "$T/club" --method fgsm --epsilon 0.1 --targets eech
+refused "attack: no checkpoint there" 1 "nowhere" attack --checkpoint "$T/nowhere" --method fgsm --epsilon 0.1 --out "$O/a.csv"
+refused "attack: another feature width" 1 "100,50" attack --checkpoint "$R" --feature-dim 50 --method fgsm --epsilon 0.1
+refused "attack: a csv that cannot be written" 1 "plain" \
+  attack --checkpoint "$T/club" --method fgsm --epsilon 0.1 --out "$T/plain/a.csv"
 refused "checkpoint: another feature width, evaluate" 1 "100,50" evaluate --checkpoint "$R" --feature-dim 50
 refused "checkpoint: another feature width, predict" 1 "100,50" predict --checkpoint "$R" --feature-dim 50 --out "$O/p.csv"
 "$python" - "$R/model.safetensors" "$T" <<'END'

@@ -1,0 +1,175 @@
+#include "attack/attack.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "cli/common.h"
+#include "cli/restored.h"
+#include "data/atomic_file.h"
+#include "eignn/error.h"
+#include "report/table.h"
+#include "train/provenance.h"
+
+namespace eignn::cli {
+
+namespace {
+
+struct Flags {
+  TrainConfig config;
+  std::string checkpoint, method, targets = "each", objective = "loss", out;
+  std::vector<double> epsilons;
+  double step = 0;
+  AttackOptions attack;
+  bool no_certificate = false, json = false;
+};
+
+// One for each --epsilon.
+std::vector<AttackOptions> attacks_of(const CLI::App& command, const Flags& flags) {
+  require_flags(command, {"--checkpoint", "--method", "--epsilon"});
+  AttackOptions options = flags.attack;
+  options.method = parse_method(flags.method);
+  options.targets = parse_targets(flags.targets);
+  options.objective = parse_objective(flags.objective);
+  options.certify = !flags.no_certificate;
+  for (const char* flag : {"--step", "--steps"})
+    if (options.method != Method::pgd && command.count(flag) > 0)
+      throw UsageError(fmt::format("{} takes no steps ({}); use --method pgd", flags.method, flag));
+  if (options.method == Method::noise && command.count("--objective") > 0)
+    throw UsageError("noise has no objective (--objective); use --method fgsm or pgd");
+  std::vector<AttackOptions> out;
+  for (const double epsilon : flags.epsilons) {
+    options.epsilon = epsilon;
+    options.step = command.count("--step") > 0 ? flags.step : epsilon / 10;
+    validate(options);
+    out.push_back(options);
+  }
+  return out;
+}
+
+Json json_of(const AttackReport& report) {
+  Json json = {{"epsilon", report.options.epsilon}};
+  if (report.options.method == Method::pgd) {
+    json["step"] = report.options.step;
+    json["steps"] = report.options.steps;
+  }
+  json["accuracy"] = report.accuracy();
+  json["certified_accuracy"] = report.certified ? Json(*report.certified_accuracy()) : Json();
+  json["kept"] = report.kept;
+  json["lost"] = report.right - report.kept;
+  json["righted"] = report.righted;
+  json["certified"] = report.certified ? Json(*report.certified) : Json();
+  json["largest_change"] = report.largest_change;
+  return json;
+}
+
+// A row for every node and size; the bound and the radius are empty where nothing is certified.
+std::string csv_of(Attacker& attacker, const std::vector<AttackReport>& reports) {
+  std::string csv =
+      "node,label,epsilon,predicted,predicted_under_attack,margin,margin_under_attack,margin_bound,"
+      "certified_radius\n";
+  const auto cpu = [](const torch::Tensor& t) { return t.to(torch::kCPU).contiguous(); };
+  const auto nodes = cpu(attacker.nodes()), labels = cpu(attacker.labels());
+  const auto clean = cpu(attacker.clean_scores());
+  const auto predicted = clean.argmax(1), margin = margins_of(clean, labels).amin(1);
+  for (const AttackReport& report : reports) {
+    const auto scores = cpu(report.scores);
+    const auto after = scores.argmax(1), margin_after = margins_of(scores, labels).amin(1);
+    const auto certificate =
+        report.certified ? attacker.certificate(report.options.targets) : std::optional<Certificate>();
+    const auto bound = certificate ? cpu(certificate->lower_bound(report.options.epsilon)) : torch::Tensor();
+    const auto radius = certificate ? cpu(certificate->radius()) : torch::Tensor();
+    for (int64_t t = 0; t < nodes.size(0); ++t)
+      csv += fmt::format("{},{},{},{},{},{:.9g},{:.9g},{},{}\n", nodes[t].item<int64_t>(),
+                         labels[t].item<int64_t>(), report.options.epsilon, predicted[t].item<int64_t>(),
+                         after[t].item<int64_t>(), margin[t].item<double>(), margin_after[t].item<double>(),
+                         certificate ? fmt::format("{:.9g}", bound[t].item<double>()) : "",
+                         certificate ? fmt::format("{:.9g}", radius[t].item<double>()) : "");
+  }
+  return csv;
+}
+
+void work(const CLI::App& command, const Flags& flags) {
+  const auto attacks = attacks_of(command, flags);
+  const Restored restored = restore(command, flags.config, flags.checkpoint);
+  Attacker attacker(*restored.model, restored.dataset, restored.dataset.splits[restored.split].test);
+  std::vector<AttackReport> reports;
+  for (const AttackOptions& options : attacks) reports.push_back(attacker.run(options));
+  if (!flags.out.empty()) write_file_atomically(flags.out, csv_of(attacker, reports));
+
+  const AttackReport& first = reports.at(0);
+  if (flags.json) {
+    Json json = {{"checkpoint", flags.checkpoint},
+                 {"dataset", restored.config.dataset},
+                 {"model", restored.config.model},
+                 {"solver", restored.model->solver_name()},
+                 {"split", restored.split},
+                 {"method", name(first.options.method)},
+                 {"targets", name(first.options.targets)},
+                 {"objective", first.options.method == Method::noise ? Json() : Json(flags.objective)},
+                 {"linear", attacker.linear()},
+                 {"nodes", first.nodes},
+                 {"right", first.right},
+                 {"clean_accuracy", first.clean_accuracy()},
+                 {"attacks", Json::array()}};
+    for (const AttackReport& report : reports) json["attacks"].push_back(json_of(report));
+    json["seed"] = restored.config.seed;
+    json["noise_seed"] = first.options.method == Method::noise ? Json(first.options.seed) : Json();
+    json["device"] = restored.config.device;
+    json["dtype"] = restored.config.dtype;
+    json["version"] = version();
+    json["commit"] = built_commit();
+    return print_json(json);
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"none", "", percent(first.clean_accuracy()), fmt::format("{} of {}", first.right, first.nodes), ""}};
+  for (const AttackReport& report : reports)
+    rows.push_back({name(report.options.method), fmt::format("{}", report.options.epsilon),
+                    percent(report.accuracy()), fmt::format("{} of {}", report.kept, report.nodes),
+                    report.certified ? percent(*report.certified_accuracy()) : "-"});
+  fmt::print("{}", format_table({"attack", "epsilon", "accuracy", "right", "certified"}, rows));
+  fmt::print("{} on {}, split {}, seed {}; eignn {} ({})\n", restored.config.model, restored.config.dataset,
+             restored.split, restored.config.seed, version(), built_commit());
+  if (!attacker.linear())
+    fmt::print("{} is not linear in the features: there is no certificate\n", restored.config.model);
+  if (!flags.out.empty()) fmt::print("{} nodes written to {}\n", first.nodes, flags.out);
+}
+
+}  // namespace
+
+void add_attack(CLI::App& app) {
+  auto* command = add_command(
+      app, "attack", "Accuracy of a checkpoint when test nodes' features are perturbed",
+      "  eignn attack --checkpoint runs/a --method fgsm --epsilon 0.001 --epsilon 0.01\n"
+      "  eignn attack --checkpoint runs/a --method pgd --epsilon 0.01 --step 0.001 --steps 15 --json\n"
+      "  eignn attack --checkpoint runs/a --method noise --epsilon 0.1 --targets all --out nodes.csv\n"
+      "Misclassified test nodes count as wrong. Certified: no perturbation of this size takes the class "
+      "(linear models).\nData flags that are not given are those of the training run.");
+  auto flags = std::make_shared<Flags>();
+  add_restore_flags(*command, flags->config, flags->checkpoint);
+  command->add_option("--method", flags->method, "noise, fgsm or pgd");
+  command
+      ->add_option("--epsilon", flags->epsilons,
+                   "No feature changes by more than this; may be given several times")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--step", flags->step, "pgd: size of a step; a tenth of epsilon when not given");
+  command->add_option("--steps", flags->attack.steps, "pgd: number of steps")->capture_default_str();
+  command
+      ->add_option("--targets", flags->targets,
+                   "each: one test node at a time, its own row; all: every row of the graph at once")
+      ->capture_default_str();
+  command
+      ->add_option("--objective", flags->objective,
+                   "What grows: loss, or margin (the lead of the worst other class)")
+      ->capture_default_str();
+  command->add_option("--noise-seed", flags->attack.seed, "noise: fixes the draw")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--no-certificate", flags->no_certificate,
+                    "Leave out what is certified: it costs a backward pass for each node and class");
+  command->add_option("--out", flags->out, "Write a row per node and epsilon: FILE.csv");
+  command->add_flag("--json", flags->json, "Print one JSON object");
+  set_work(command, [command, flags] { work(*command, *flags); });
+}
+
+}  // namespace eignn::cli
