@@ -91,7 +91,7 @@ std::vector<std::string> draw(const std::vector<LinePlot>& plots, const std::str
                               const std::string& stem) {
   std::vector<std::string> files;
   for (const LinePlot& plot : plots) {
-    const ChildResult svg = run_child({"gnuplot"}, gnuplot_script(plot));
+    const ChildResult svg = run_child({"gnuplot"}, gnuplot_script(plot), "/dev/null");
     if (svg.exit_code != 0 || svg.output.empty()) {
       warning("no figure could be drawn (gnuplot); install it, then give the same command again");
       return files;

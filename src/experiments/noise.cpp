@@ -7,7 +7,13 @@ namespace eignn {
 
 namespace {
 
-const std::vector<const char*> levels = {"0.01", "0.1"}, gammas = {"0.8", "1"};
+struct Level {
+  const char *alpha, *text;
+};
+// The last is no experiment of the paper's: nothing of the class is left there.
+const std::vector<Level> levels = {{"0.01", "0.01"}, {"0.1", "0.1"}, {"100", "100 (control)"}};
+constexpr double papers_levels = 2;
+const std::vector<const char*> gammas = {"0.8", "1"};
 const std::string chosen = "eignn";  // the better of the gammas
 
 std::string series_of(const char* gamma) {
@@ -19,16 +25,16 @@ std::vector<StudyPoint> noisy_points(const std::vector<std::string>& models, con
   std::vector<StudyPoint> points;
   for_both_directions([&](const char* panel, bool directed) {
     double x = 0;
-    for (const char* level : levels) {
+    for (const Level& level : levels) {
       ++x;
       for (const auto& model : models) {
         auto settings = chain_settings(model, length, classes, directed);
-        settings["noise"] = level;
-        if (model != "eignn") points.push_back({panel, model, x, level, settings});
+        settings["noise"] = level.alpha;
+        if (model != "eignn") points.push_back({panel, model, x, level.text, settings});
         if (model == "eignn")
           for (const char* gamma : gammas) {
             settings["gamma"] = gamma;
-            points.push_back({panel, series_of(gamma), x, level, settings});
+            points.push_back({panel, series_of(gamma), x, level.text, settings});
           }
       }
     }
@@ -60,16 +66,22 @@ Study noise_study() {
   study.title = "Chains with noise on their features";
   study.text =
       "Two classes, chains of 100 nodes, uniform noise U(-α, α) on all features. EIGNN with γ = 0.8 and γ = "
-      "1; the column "
-      "eignn is the one of them that has the higher mean validation accuracy. Under the stated equation with "
-      "γ = 0.8 the "
-      "signal is below the noise after a few hops. ± is the standard deviation over the seeds.";
+      "1; the "
+      "column eignn is the one of them that has the higher mean validation accuracy. Under the stated "
+      "equation "
+      "with γ = 0.8 the signal is below the noise after a few hops. The last row is a control, with noise a "
+      "hundred "
+      "times as large as the signal: what a model scores there above 50 % it does not read from the class. "
+      "With 5 % "
+      "of the nodes labelled nearly every chain has labelled nodes, and a model that averages over a whole "
+      "chain can tell chains apart by their noise. ± is the standard deviation over the seeds.";
   study.models = {"eignn", "ignn"};
   study.x_label = "noise α";
   study.seeds = 10;
   study.quick_seeds = 3;
   study.points = noisy_points;
-  study.claims = {is_above("EIGNN is ahead of IGNN at every level of noise.", chosen, {"ignn"})};
+  study.claims = {
+      is_above("EIGNN is ahead of IGNN at every level of noise.", chosen, {"ignn"}, {1, papers_levels})};
   study.pairs = {{chosen, "ignn", "EIGNN ahead at every level, without a p"}};
   study.complete = choose_gamma;
   return study;

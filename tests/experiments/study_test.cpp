@@ -120,12 +120,12 @@ TEST(StudyJobs, NoiseTriesBothGammas) {
   ReproduceOptions options;
   options.runs = "runs";
   const auto jobs = study_jobs(study_named("noise"), options);
-  EXPECT_EQ(jobs.size(), 2u * 2u * 3u * 10u);
+  EXPECT_EQ(jobs.size(), 2u * 3u * 3u * 10u);  // the control is a level too
   std::set<std::tuple<std::string, double, double>> seen;
   for (const StudyJob& job : jobs)
     seen.emplace(job.job.config.model, job.job.config.noise,
                  job.job.config.model == "eignn" ? job.job.config.gamma : 0);
-  EXPECT_EQ(seen.size(), 6u);
+  EXPECT_EQ(seen.size(), 9u);
   EXPECT_EQ(seen.count({"eignn", 0.1, 1.0}), 1u);
 }
 
@@ -166,8 +166,10 @@ TEST(Study, EveryRunHasItsCommand) {
   ReproduceOptions options = quick_in(folder.path("runs"));
   options.models = {"gcn"};
   options.lengths = {10};
-  options.settings = {{"threads", "1"}};
-  const ResultJson results = run_study(study_named("chains-binary"), options, pretend, {});
+  options.settings = {{"epochs", "5"}, {"threads", "1"}};
+  const Study study = study_named("chains-binary");
+  const ResultJson results = with_provenance(run_study(study, options, pretend, {}));
+  EXPECT_NE(study_page(study, results, {}).find("**Training was cut at 5 epochs.**"), std::string::npos);
   EXPECT_EQ(
       results["points"][0]["runs"][2]["command"],
       "eignn train --dataset chains --chain-length 10 --direction in --epochs 5 --model gcn --num-classes 2 "
@@ -241,8 +243,9 @@ TEST(Study, TheGammaOfTheNoiseStudyIsChosenByValidation) {
       EXPECT_EQ(point["chosen"], "eignn, γ 1");
       EXPECT_DOUBLE_EQ(point["mean"].get<double>(), 40);
     }
-  EXPECT_EQ(chosen, 4);
-  EXPECT_EQ(results["tests"].size(), 4u);
+  EXPECT_EQ(chosen, 6);
+  EXPECT_EQ(results["tests"].size(), 6u);
+  EXPECT_EQ(results["claims"][0]["panels"][0]["points"], 2);  // the paper says nothing of the control
 }
 
 TEST(Study, LossCurvesComeFromTheMetricsOfSeedZero) {
