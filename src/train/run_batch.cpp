@@ -420,15 +420,15 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
   };
   for (const TrainConfig& config : configs) validate(config);
   const int64_t threads = use_threads(configs.at(0));
+  SpectrumCache cache;
+  RunBatch batch(configs, dataset, &cache);
   const Plan plan =
       plan_solver(make_propagation(dataset, configs[0]), dataset.feature_count(), solver_options(configs[0]));
   if (configs[0].solver == "auto" && plan.solver == "direct")
     throw UsageError(
-        fmt::format("this graph calls for direct, {}, and a batch is right to the largest entry alone "
+        fmt::format("a batch is right to the largest entry alone, and this graph calls for direct: {} "
                     "(--batch-runs); train the runs one by one, or say --solver krylov",
                     plan.reason));
-  SpectrumCache cache;
-  RunBatch batch(configs, dataset, &cache);
   std::vector<Run> runs;
   for (size_t k = 0; k < configs.size(); ++k) {
     const TrainConfig& c = configs[k];
