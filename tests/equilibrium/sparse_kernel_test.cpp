@@ -53,7 +53,7 @@ class SparseKernel : public testing::Test {
   static constexpr double near = sizeof(T) == 4 ? 1e-4 : 1e-12;
 };
 using Numbers = testing::Types<float, double>;
-TYPED_TEST_SUITE(SparseKernel, Numbers);
+TYPED_TEST_SUITE(SparseKernel, Numbers, );
 
 TYPED_TEST(SparseKernel, MultipliesAnyNumberOfColumns) {
   std::mt19937 random(1);

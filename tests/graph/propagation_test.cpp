@@ -7,6 +7,7 @@
 #include <random>
 
 #include "support/message_of.h"
+#include "support/random_graph.h"
 
 namespace eignn {
 namespace {
@@ -203,17 +204,6 @@ TEST(Propagation, SlackIsUnknownForOutInOnADirectedGraph) {
 }
 
 // ---- properties on random graphs
-
-// A few arcs among `nodes`, with loops, duplicates and lone nodes.
-Graph random_graph(int64_t nodes, int64_t arcs, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<int64_t> source, target;
-  for (int64_t a = 0; a < arcs; ++a) {
-    source.push_back(static_cast<int64_t>(random() % nodes));
-    target.push_back(static_cast<int64_t>(random() % nodes));
-  }
-  return Graph::from_arcs(nodes, source, target);
-}
 
 Row times(const Matrix& S, const Row& x) {
   Row y(x.size(), 0.0);
