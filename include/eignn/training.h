@@ -28,6 +28,7 @@ struct TrainConfig {
   double noise = 0;
   std::string split = "0";
   std::string feature_norm = "none";
+  int64_t train_graphs = 0;  // of a set of several graphs; 0: all
   // propagation
   std::string direction = "undirected";
   std::string normalise = "sym";

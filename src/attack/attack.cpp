@@ -14,16 +14,6 @@ namespace eignn {
 
 namespace {
 
-template <class Kind>
-Kind parse(const std::string& word, const char* what, const char* flag, const std::vector<Kind>& kinds) {
-  std::vector<std::string> names;
-  for (const Kind kind : kinds) {
-    if (word == name(kind)) return kind;
-    names.push_back(name(kind));
-  }
-  throw UsageError(unknown_name(what, flag, word, names));
-}
-
 // The gradient of -log p_y is p - e_y = (1 - p_y)(q - e_y), where q is the softmax of the other classes'
 // scores alone. Where each target has a change of its own the factor has no say in its sign, and without it
 // the gradient of a node that is sure of its class does not vanish; where they share one, only their ratios
@@ -72,21 +62,21 @@ const char* name(Method method) {
   return method == Method::noise ? "noise" : method == Method::fgsm ? "fgsm" : "pgd";
 }
 Method parse_method(const std::string& word) {
-  return parse<Method>(word, "method", "--method", {Method::noise, Method::fgsm, Method::pgd});
+  return parse_name<Method>(word, "method", "--method", {Method::noise, Method::fgsm, Method::pgd});
 }
 
 const char* name(Targets targets) {
   return targets == Targets::each ? "each" : "all";
 }
 Targets parse_targets(const std::string& word) {
-  return parse<Targets>(word, "choice of targets", "--targets", {Targets::each, Targets::all});
+  return parse_name<Targets>(word, "choice of targets", "--targets", {Targets::each, Targets::all});
 }
 
 const char* name(Objective objective) {
   return objective == Objective::loss ? "loss" : "margin";
 }
 Objective parse_objective(const std::string& word) {
-  return parse<Objective>(word, "objective", "--objective", {Objective::loss, Objective::margin});
+  return parse_name<Objective>(word, "objective", "--objective", {Objective::loss, Objective::margin});
 }
 
 void validate(const AttackOptions& options) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <thread>
 
 #include "cli/child_process.h"
 #include "cli/common.h"
@@ -19,7 +20,7 @@ namespace {
 struct Flags {
   std::string name, models, rows, lengths, out = "results", runs = "runs/reproduce";
   TrainConfig settings;
-  int64_t seeds = 0, jobs = 1;
+  int64_t seeds = 0, jobs = 0;
   bool quick = false, json = false;
 };
 
@@ -50,11 +51,10 @@ std::vector<int64_t> parse_lengths(const std::string& list) {
 ReproduceOptions options_of(const CLI::App& command, const Flags& flags) {
   if (command.get_option("--seeds")->count() > 0 && flags.seeds < 1)
     throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
-  check_jobs(flags.jobs);
+  if (command.get_option("--jobs")->count() > 0) check_jobs(flags.jobs);
   ReproduceOptions options;
   options.quick = flags.quick;
   options.seeds = flags.seeds;
-  options.parallel = flags.jobs;
   options.rows = split_list(flags.rows);
   options.lengths = parse_lengths(flags.lengths);
   const auto texts = to_strings(flags.settings);
@@ -63,6 +63,23 @@ ReproduceOptions options_of(const CLI::App& command, const Flags& flags) {
     options.settings[name] = texts.at(name);
   }
   return options;
+}
+
+// How many runs at a time: as told; otherwise on a CPU a run for each core, of a thread each.
+void share_cores(const Reproduction& experiment, const Flags& flags, ReproduceOptions& options) {
+  constexpr int64_t most = 8;  // each keeps a data set and its spectrum in memory
+  const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  options.parallel = flags.jobs;
+  if (flags.jobs == 0) {
+    options.parallel = flags.settings.device == "cpu" ? std::min(cores, most) : 1;
+    if (options.parallel > 1 && !experiment.timed)
+      options.settings.emplace("threads", std::to_string(cores / options.parallel));
+  }
+  if (experiment.timed) options.parallel = 1;
+}
+
+std::string runs_folder(const Flags& flags, const Reproduction& experiment) {
+  return fmt::format("{}/{}", flags.runs, experiment.runs_of.empty() ? experiment.name : experiment.runs_of);
 }
 
 // The command as it can be given again.
@@ -110,7 +127,7 @@ struct Written {
 Written run_one(const Reproduction& experiment, const ReproduceOptions& options, const Flags& flags,
                 const std::string& self) {
   JobOptions jobs;
-  jobs.parallel = flags.jobs;
+  jobs.parallel = options.parallel;
   jobs.quiet = flags.json || !experiment.has_rows;  // the many short runs of a figure have a line each
   jobs.keep_models = experiment.keep_models;
   jobs.resume_words = self;
@@ -134,14 +151,16 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
   return written;
 }
 
-void run_all(ReproduceOptions options, const Flags& flags) {
+void run_all(const ReproduceOptions& options, const Flags& flags) {
   if (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty())
     throw UsageError("these belong to one experiment (--models, --rows, --lengths); give them with its name");
   const std::string self = words_of(flags, options);
   const auto for_this = [&](const Reproduction& experiment) {
-    options.models = experiment.all_models;
-    options.runs = fmt::format("{}/{}", flags.runs, experiment.name);
-    return options;
+    ReproduceOptions own = options;
+    own.models = experiment.all_models;
+    own.runs = runs_folder(flags, experiment);
+    share_cores(experiment, flags, own);
+    return own;
   };
   for (const Reproduction& experiment : reproductions()) experiment.check(for_this(experiment));
   std::vector<IndexEntry> entries;
@@ -164,10 +183,12 @@ void work(const CLI::App& command, const Flags& flags) {
   const Reproduction& experiment = reproduction(flags.name);
   ReproduceOptions options = options_of(command, flags);
   options.models = flags.models == "all" ? experiment.models : split_list(flags.models);
-  options.runs = fmt::format("{}/{}", flags.runs, flags.name);
+  options.runs = runs_folder(flags, experiment);
   check_options(experiment, options);
   experiment.check(options);
-  const Written written = run_one(experiment, options, flags, words_of(flags, options));
+  const std::string self = words_of(flags, options);
+  share_cores(experiment, flags, options);
+  const Written written = run_one(experiment, options, flags, self);
   if (flags.json) return print_json(written.results);
   const std::string page = flags.out + "/" + written.page_file;
   fmt::print("{}\nwritten: {}.json, {}\n", written.page, page.substr(0, page.size() - 3), page);
@@ -182,37 +203,41 @@ std::string names() {
 }  // namespace
 
 void add_reproduce(CLI::App& app) {
-  auto* command =
-      add_command(app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
-                  "  eignn reproduce chains-binary --quick --jobs 2 --threads 1\n"
-                  "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
-                  "  eignn reproduce finite-depth --quick\n"
-                  "  eignn reproduce efficiency\n"
-                  "  eignn reproduce heterophilic --models eignn\n"
-                  "  eignn reproduce heterophilic --models all --quick\n"
-                  "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
-                  "  eignn reproduce all --quick\n"
-                  "Interrupted, the same command goes on where it stopped. heterophilic, ppi and all need "
-                  "the data sets: eignn "
-                  "fetch --list.");
+  auto* command = add_command(
+      app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
+      "  eignn reproduce chains-binary --quick\n"
+      "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
+      "  eignn reproduce finite-depth --quick\n"
+      "  eignn reproduce efficiency\n"
+      "  eignn reproduce heterophilic --models eignn\n"
+      "  eignn reproduce heterophilic --models all --quick\n"
+      "  eignn reproduce attacks --rows texas\n"
+      "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
+      "  eignn reproduce all --quick\n"
+      "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi and all "
+      "need the data sets: eignn fetch --list.");
   auto flags = std::make_shared<Flags>();
   command->add_option("experiment", flags->name, names());
   command->add_option(
       "--models", flags->models,
       "Models, with commas between them, or all; when not given all, for heterophilic and ppi eignn");
-  command->add_option("--rows", flags->rows,
-                      "heterophilic, ppi: only these rows, such as cornell,texas,chameleon-plain-symmetric");
+  command->add_option(
+      "--rows", flags->rows,
+      "heterophilic, attacks: only these rows, such as cornell,texas,chameleon-plain-symmetric");
   command->add_option("--lengths", flags->lengths,
                       "chains-*, finite-depth, oversmoothing: lengths of chains");
   command->add_flag("--quick", flags->quick,
-                    "A taste: fewer lengths and seeds; heterophilic: two splits; ppi: 50 epochs");
+                    "A taste: fewer lengths and seeds; heterophilic, attacks: two splits; ppi: four "
+                    "training graphs, 50 epochs");
   command->add_option("--seeds", flags->seeds,
                       "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
   command->add_option("--epochs", flags->settings.epochs, "Epochs at most; when not given the recipe's");
   command->add_option("--out", flags->out, "The folder of NAME.json, NAME.md and figures")
       ->capture_default_str();
   command->add_option("--runs", flags->runs, "The folder that keeps the runs")->capture_default_str();
-  command->add_option("--jobs", flags->jobs, "Runs at a time; efficiency: always one")->capture_default_str();
+  command->add_option("--jobs", flags->jobs,
+                      "Runs at a time; when not given as many as there are cores, 8 at most, which share the "
+                      "cores, and one with --device cuda; efficiency: always one");
   add_machine_flags(*command, flags->settings);
   command->add_flag("--json", flags->json, "Print the results as one JSON object");
   set_work(command, [command, flags] { work(*command, *flags); });

@@ -10,6 +10,7 @@
 #include "eignn/error.h"
 #include "train/config.h"
 #include "train/run_batch.h"
+#include "train/train_together.h"
 
 namespace eignn::cli {
 
@@ -36,6 +37,11 @@ Json train_here(const Job& job, const JobOptions& options) {
   const auto summary = train_one(job.config, job.folder, is_interrupted_run(job.folder), options.quiet,
                                  options.resume_words, &loaded_once(job.config));
   return Json::parse(to_json(summary));
+}
+
+void drop_model(const std::string& folder) {
+  for (const char* file : {"model.safetensors", "predictions.csv"})
+    std::filesystem::remove(folder + "/" + file);
 }
 
 std::string last_line(std::string text) {
@@ -130,13 +136,45 @@ std::vector<Json> run_in_batches(const std::vector<Job>& jobs, int64_t size, con
   return summaries;
 }
 
+RunAll in_batches(int64_t size, const JobOptions& options) {
+  return [=](const std::vector<Job>& jobs, const std::function<void(size_t, const Json&)>& on_done) {
+    std::map<std::string, std::vector<size_t>> groups;  // of jobs that differ by what is a run's own
+    for (size_t k = 0; k < jobs.size(); ++k) {
+      std::string shared;
+      for (const auto& [name, value] : to_strings(jobs[k].config))
+        if (settings_of_a_run().count(name) == 0) shared += name + value + "\n";
+      groups[shared].push_back(k);
+    }
+    std::vector<Json> summaries(jobs.size());
+    for (const auto& [shared, group] : groups)
+      for (size_t first = 0; first < group.size(); first += static_cast<size_t>(size)) {
+        const std::vector<size_t> places(
+            group.begin() + static_cast<std::ptrdiff_t>(first),
+            group.begin() + static_cast<std::ptrdiff_t>(std::min(group.size(), first + size)));
+        std::vector<Job> batch;
+        for (const size_t k : places) batch.push_back(jobs[k]);
+        std::string failure;
+        try {
+          run_in_batches(batch, size, options);
+        } catch (const InputError& error) {
+          failure = error.what();  // of one run at least; the others are in their folders
+        }
+        for (const size_t k : places) {
+          summaries[k] = finished_summary(jobs[k].folder);
+          if (summaries[k].is_null()) summaries[k] = {{"failed", failure}};
+          if (!options.keep_models) drop_model(jobs[k].folder);
+          if (on_done) on_done(k, summaries[k]);
+        }
+      }
+    return summaries;
+  };
+}
+
 JobRunner job_runner(const JobOptions& options) {
   return [options](const Job& job) {
     const bool children = options.parallel > 1 && !job.folder.empty();
     const Json summary = children ? train_in_child(job, options) : train_here(job, options);
-    if (!options.keep_models && !job.folder.empty())
-      for (const char* file : {"model.safetensors", "predictions.csv"})
-        std::filesystem::remove(job.folder + "/" + file);
+    if (!options.keep_models && !job.folder.empty()) drop_model(job.folder);
     return summary;
   };
 }

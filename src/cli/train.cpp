@@ -107,9 +107,12 @@ void search(const Flags& flags, const std::set<std::string>& given) {
                      run.contains("failed") ? run["failed"].get<std::string>()
                                             : "validation " + percent(run["val_" + metric_of(run)])));
   };
+  const JobOptions options = job_options(flags, "the same command", /*keep_models=*/false);
   const SearchResult result =
-      run_search(plan, static_cast<int64_t>(splits.size()), flags.out, flags.jobs,
-                 job_runner(job_options(flags, "the same command", /*keep_models=*/false)), report);
+      run_search(plan, static_cast<int64_t>(splits.size()), flags.out,
+                 flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
+                                      : each_by_itself(flags.jobs, job_runner(options)),
+                 report);
   if (!flags.out.empty()) {
     write_file_atomically(flags.out + "/trials.json", result.trials.dump(1) + "\n");
     write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
@@ -160,8 +163,10 @@ void resume(const CLI::App& command, const Flags& flags) {
 void work(const CLI::App& command, Flags& flags) {
   watch_for_interrupt();
   check_jobs(flags.jobs);
-  if (flags.batch_runs > 0 && (flags.jobs > 1 || !flags.search_file.empty()))
-    throw UsageError("a batch is one job, and no search (--batch-runs); leave out --jobs and --search");
+  if (flags.batch_runs > 0 && flags.jobs > 1)
+    throw UsageError("a batch is one job (--batch-runs); leave out --jobs");
+  if (flags.batch_runs > 0 && !flags.search_file.empty() && flags.out.empty())
+    throw UsageError("the batches of a search need a folder for their runs (--batch-runs); give --out too");
   if (!flags.resume.empty()) return resume(command, flags);
   if (flags.jobs > 1 && flags.out.empty())
     throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
@@ -183,17 +188,18 @@ void work(const CLI::App& command, Flags& flags) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  auto* command =
-      add_command(app, "train", "Train a model and test it once, with the weights that validation chose",
-                  "  eignn train --dataset chains --chain-length 200 --num-classes 5\n"
-                  "  eignn train --dataset chains --direction in --seed 3 --json\n"
-                  "  eignn train --dataset karate --out runs/karate\n"
-                  "  eignn train --resume runs/karate\n"
-                  "  eignn train --config runs/karate/config.toml\n"
-                  "  eignn train --dataset cornell --split all --out runs/cornell\n"
-                  "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
-                  "  eignn train --dataset texas --search grid.toml --out runs/search\n"
-                  "What is not given comes from the data set's recipe, then from the defaults shown above.");
+  auto* command = add_command(
+      app, "train", "Train a model and test it once, with the weights that validation chose",
+      "  eignn train --dataset chains --chain-length 200 --num-classes 5\n"
+      "  eignn train --dataset chains --direction in --seed 3 --json\n"
+      "  eignn train --dataset karate --out runs/karate\n"
+      "  eignn train --resume runs/karate\n"
+      "  eignn train --config runs/karate/config.toml\n"
+      "  eignn train --dataset cornell --split all --out runs/cornell\n"
+      "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
+      "  eignn train --dataset texas --search grid.toml --out runs/search\n"
+      "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
+      "What is not given comes from the data set's recipe, then from the defaults shown above.");
   auto flags = std::make_shared<Flags>();
   add_run_flags(*command, flags->config);
   command->add_option("--out", flags->out, "Keep the run in this folder");
@@ -206,8 +212,8 @@ void add_train(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--batch-runs", flags->batch_runs,
-                   "With --split all: train so many splits as one batched problem (docs/performance.md); 0: "
-                   "one by one")
+                   "With --split all or --search: train so many runs as one batched problem "
+                   "(docs/performance.md); 0: one by one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   set_work(command, [command, flags] { work(*command, *flags); });

@@ -78,4 +78,15 @@ ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent,
   return {C[0], left.transpose(1, 2).bmm(right)};  // 4 = ∂ 2(2g - I) / ∂g
 }
 
+torch::Tensor chebyshev_sum(const torch::Tensor& X_hat, const torch::Tensor& alpha, const torch::Tensor& P) {
+  const auto by_term = X_hat.mm(P.flatten(0, -2).t()).view({X_hat.size(0), alpha.size(1), -1});
+  return (by_term * alpha.unsqueeze(2)).sum(1);
+}
+
+torch::Tensor pull_chebyshev_sum(const torch::Tensor& X_hat, const torch::Tensor& alpha,
+                                 const torch::Tensor& D) {
+  const auto weighted = (D.unsqueeze(1) * alpha.unsqueeze(2)).flatten(1);
+  return weighted.t().mm(X_hat).view({alpha.size(1), D.size(1), X_hat.size(1)});
+}
+
 }  // namespace eignn

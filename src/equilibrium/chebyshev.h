@@ -39,4 +39,18 @@ class ChebyshevChain {
   Pulled pull(torch::Tensor cotangent, const torch::Tensor& twice_argument) const;
 };
 
+/// 2(2g - I) with g = scale · gram, of a batch: gram is (b, m, m), scale a number or (b, 1, 1).
+template <class Scale>
+torch::Tensor twice_argument_of(const torch::Tensor& gram, const Scale& scale) {
+  auto out = gram * (4 * scale);
+  out.diagonal(0, 1, 2).sub_(2);
+  return out;
+}
+
+/// Σ_p α_p(λ_j) X̂_j P_pᵀ for the P of a chain with b·k columns altogether: (r, b·k).
+torch::Tensor chebyshev_sum(const torch::Tensor& X_hat, const torch::Tensor& alpha, const torch::Tensor& P);
+/// ∂L/∂P (terms, b·k, m) for the cotangent D (r, b·k) of that sum.
+torch::Tensor pull_chebyshev_sum(const torch::Tensor& X_hat, const torch::Tensor& alpha,
+                                 const torch::Tensor& D);
+
 }  // namespace eignn

@@ -279,11 +279,9 @@ class KrylovProjection : public Projection {
         C_(C.detach().clone()),
         contraction_(F, options.gamma, options.epsilon),
         chain_(alpha_.size(1), 1, C.size(1), C.size(0), F.options()) {
-    twice_argument_ = (contraction_.gram() * (4 * contraction_.scale())).unsqueeze(0);
-    twice_argument_.diagonal(0, 1, 2).sub_(2);
+    twice_argument_ = twice_argument_of(contraction_.gram().unsqueeze(0), contraction_.scale());
     chain_.run(C_.t().unsqueeze(0), twice_argument_);
-    const auto by_term = source_->X_hat.mm(chain_.P.flatten(0, 2).t()).view({-1, alpha_.size(1), C.size(1)});
-    f_beyond_X_ = (by_term * alpha_.unsqueeze(2)).sum(1) - by_term.select(1, 0);
+    f_beyond_X_ = chebyshev_sum(source_->X_hat, alpha_, chain_.P) - source_->X_hat.mm(C_);
   }
 
   // Z C = X C + Q_r (f̂ - X̂ C)
@@ -293,8 +291,7 @@ class KrylovProjection : public Projection {
 
   Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const override {
     const auto D = range_->to_spectral(cotangent, index);  // (r, columns)
-    const auto weighted = (D.unsqueeze(1) * alpha_.unsqueeze(2)).flatten(1);
-    auto P_bar = weighted.t().mm(source_->X_hat).view(chain_.P.sizes());
+    const auto P_bar = pull_chebyshev_sum(source_->X_hat, alpha_, D).view(chain_.P.sizes());
     const auto through = chain_.pull(P_bar, twice_argument_);
     const auto beside = X_at(index).t().mm(cotangent) - source_->X_hat.t().mm(D);
     return {contraction_.pull_g(through.g[0]), beside + through.P0[0].t()};

@@ -27,7 +27,7 @@ double reach_of_spectral(double gamma, double features, double u) {
 // decomposed once is left out. Measured: k³ · 5e-11 s in float32, three times that in float64.
 struct Eigenbases {
   int64_t largest = 0;
-  double bytes = 0, seconds = 0;
+  double entries = 0, bytes = 0, seconds = 0;
   bool affordable() const { return bytes < 8e9 && seconds < 120; }
 };
 
@@ -40,6 +40,7 @@ Eigenbases eigenbases_of(const Propagation& S, torch::Dtype dtype) {
   for (const int64_t nodes : size) {
     const double k = static_cast<double>(nodes);
     out.largest = std::max(out.largest, nodes);
+    out.entries += k * k;
     out.bytes += (single ? 4 : 8) * k * k;
     out.seconds += (single ? 5e-11 : 1.5e-10) * k * k * k;
   }
@@ -95,7 +96,11 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
                                     reason, features, S.nodes)};
   }
   const Eigenbases bases = eigenbases_of(S, options.dtype);
-  const double others = bases.affordable() ? std::min(cost.spectral, cost.krylov) : cost.sparse;
+  // From the eigenbasis to the nodes that are read, and back: all of them, or some half.
+  const double to_nodes = (needs_all ? 4 : 2) * bases.entries * m;
+  const double closed_form = std::min(cost.spectral, cost.krylov) + to_nodes;
+  const bool sparse_pays = !bases.affordable() || (options.device.is_cpu() && cost.sparse < closed_form);
+  const double others = sparse_pays ? cost.sparse : closed_form;
   if (affordable) {
     const double reach = reach_of_spectral(options.gamma, m, unit_roundoff(options.dtype));
     const int64_t hops = longest_hops(S.pattern());
@@ -113,6 +118,10 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
             fmt::format("the eigenbasis of a component of {} nodes would take {:.2g} GB and {:.2g} minutes{}",
                         bases.largest, 1e-9 * bases.bytes, bases.seconds / 60,
                         affordable ? "" : ", and the elimination fills in too much")};
+  if (sparse_pays)
+    return {"sparse", fmt::format("{} features on {} nodes: products with S, which has {} entries, cost less "
+                                  "than those with its eigenbasis",
+                                  features, S.nodes, S.entries())};
   if (cost.krylov < cost.spectral)
     return {"krylov",
             fmt::format("{} features on {} nodes: products with g cost less than its eigendecomposition",

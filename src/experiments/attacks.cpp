@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
+#include "data/atomic_file.h"
+#include "data/catalogue.h"
 #include "eignn/error.h"
 #include "eignn/spectrum_cache.h"
+#include "experiments/reproduce.h"
 #include "report/statistics.h"
 #include "train/checkpoint.h"
 #include "train/trainer.h"
@@ -44,10 +48,11 @@ std::string plus_minus(double mean, double std) {
   return fmt::format("{:.2f} ± {:.2f}", mean, std);
 }
 
-std::string mean_cell(const std::vector<double>& values) {
-  if (values.empty()) return "-";
-  const MeanOfRuns m = mean_of_runs(values);
-  return values.size() == 1 ? fmt::format("{:.2f}", m.mean) : plus_minus(m.mean, m.std);
+// Of {mean, std, runs}.
+std::string mean_cell(const ResultJson& figure) {
+  const double mean = figure.at("mean").get<double>();
+  return figure.at("runs").size() == 1 ? fmt::format("{:.2f}", mean)
+                                       : plus_minus(mean, figure.at("std").get<double>());
 }
 
 ResultJson json_of(const std::vector<double>& values) {
@@ -55,21 +60,62 @@ ResultJson json_of(const std::vector<double>& values) {
   return {{"mean", m.mean}, {"std", m.std}, {"ci95", m.ci95}, {"runs", values}};
 }
 
-// | data set | model | clean | FGSM 1e-4 | … with what `cell` says of a row and an attack.
+ResultJson json_of(const AttackRow& row) {
+  ResultJson out = {{"dataset", row.dataset}, {"model", row.model}, {"clean", json_of(row.clean)}};
+  for (size_t a = 0; a < row.under.size(); ++a) {
+    const AttackSeries& series = row.under[a];
+    ResultJson under = {{"attack", paper_attacks()[a].label}, {"each", json_of(series.each)}};
+    if (!series.all.empty()) under["all"] = json_of(series.all);
+    if (!series.certified.empty()) under["certified"] = json_of(series.certified);
+    if (const auto figure = paper_attack_figure(row.dataset, row.model, a))
+      under["paper"] = {{"mean", figure->mean}, {"std", figure->std}};
+    out["attacks"].push_back(under);
+  }
+  return out;
+}
+
+AttackRow row_of(const ResultJson& json) {
+  AttackRow row;
+  row.dataset = json.at("dataset").get<std::string>();
+  row.model = json.at("model").get<std::string>();
+  const auto runs = [](const ResultJson& of, const char* key) {
+    return of.contains(key) ? of.at(key).at("runs").get<std::vector<double>>() : std::vector<double>();
+  };
+  row.clean = runs(json, "clean");
+  for (const ResultJson& under : json.at("attacks"))
+    row.under.push_back({runs(under, "each"), runs(under, "all"), runs(under, "certified")});
+  return row;
+}
+
+// | data set | model | clean | FGSM 1e-4 | … with what `cell` makes of a row's attack under `key`.
 template <class Cell>
-std::string markdown_table(const AttackTable& table, const Cell& cell) {
+std::string markdown_table(const ResultJson& rows, const char* key, const Cell& cell) {
   std::string out = "| data set | model | clean |", rule = "| --- | --- | --- |";
   for (const PaperAttack& attack : paper_attacks()) {
     out += fmt::format(" {} |", attack.label);
     rule += " --- |";
   }
   out += "\n" + rule + "\n";
-  for (const AttackRow& row : table.rows) {
-    out += fmt::format("| {} | {} | {} |", row.dataset, row.model, mean_cell(row.clean));
-    for (size_t a = 0; a < row.under.size(); ++a) out += fmt::format(" {} |", cell(row, a));
+  for (const ResultJson& row : rows) {
+    out += fmt::format("| {} | {} | {} |", row["dataset"].get<std::string>(), row["model"].get<std::string>(),
+                       mean_cell(row["clean"]));
+    for (const ResultJson& under : row["attacks"])
+      out += fmt::format(" {} |", under.contains(key) ? cell(under[key]) : "-");
     out += "\n";
   }
   return out;
+}
+
+int64_t orderings_met(const ResultJson& table) {
+  return std::count_if(table.at("orderings").begin(), table.at("orderings").end(),
+                       [](const ResultJson& o) { return o.at("met").get<bool>(); });
+}
+
+bool any_has(const ResultJson& rows, const char* key) {
+  for (const ResultJson& row : rows)
+    for (const ResultJson& under : row["attacks"])
+      if (under.contains(key)) return true;
+  return false;
 }
 
 }  // namespace
@@ -100,40 +146,64 @@ std::optional<AttackFigure> paper_attack_figure(const std::string& dataset, cons
   return at->second.at(attack);
 }
 
-AttackRow attack_checkpoints(const std::vector<std::string>& checkpoints, bool all_rows,
-                             const std::function<void(size_t)>& on_done) {
-  AttackRow row;
-  row.under.resize(paper_attacks().size());
+AttackRow attack_checkpoint(const std::string& path, bool all_rows) {
+  const Checkpoint checkpoint = read_checkpoint(path);
+  const TrainConfig& config = checkpoint.config;
+  use_threads(config);
   SpectrumCache cache;
-  for (size_t c = 0; c < checkpoints.size(); ++c) {
-    const Checkpoint checkpoint = read_checkpoint(checkpoints[c]);
-    const TrainConfig& config = checkpoint.config;
-    if (c == 0) {
-      row.dataset = config.dataset;
-      row.model = config.model;
-    }
-    if (config.dataset != row.dataset || config.model != row.model)
-      throw InputError(fmt::format("{} on {} among checkpoints of {} on {} ({}); attack each by itself",
-                                   config.model, config.dataset, row.model, row.dataset, checkpoints[c]));
-    use_threads(config);
-    const Dataset dataset = load_dataset(config);
-    const auto model = restore_model(checkpoint, dataset, config, &cache, checkpoints[c]);
-    Attacker attacker(*model, dataset, dataset.splits[split_number(config, dataset)].test);
-    for (size_t a = 0; a < row.under.size(); ++a) {
-      AttackOptions options = paper_attacks()[a].options;
-      const AttackReport each = attacker.run(options);
-      if (a == 0) row.clean.push_back(100 * each.clean_accuracy());
-      row.under[a].each.push_back(100 * each.accuracy());
-      if (const auto certified = each.certified_accuracy())
-        row.under[a].certified.push_back(100 * *certified);
-      if (!all_rows) continue;
+  const Dataset dataset = load_dataset(config);
+  const auto model = restore_model(checkpoint, dataset, config, &cache, path);
+  Attacker attacker(*model, dataset, dataset.splits[split_number(config, dataset)].test);
+  AttackRow row;
+  row.dataset = config.dataset;
+  row.model = config.model;
+  for (const PaperAttack& attack : paper_attacks()) {
+    AttackOptions options = attack.options;
+    const AttackReport each = attacker.run(options);
+    row.clean = {100 * each.clean_accuracy()};
+    AttackSeries under;
+    under.each = {100 * each.accuracy()};
+    if (const auto certified = each.certified_accuracy()) under.certified = {100 * *certified};
+    if (all_rows) {
       options.targets = Targets::all;
       options.certify = false;
-      row.under[a].all.push_back(100 * attacker.run(options).accuracy());
+      under.all = {100 * attacker.run(options).accuracy()};
     }
-    if (on_done) on_done(c + 1);
+    row.under.push_back(under);
   }
   return row;
+}
+
+AttackRow attack_run(const std::string& folder) {
+  const std::string kept = folder + "/attacks.json";
+  if (std::filesystem::exists(kept)) {
+    const auto json = ResultJson::parse(read_whole_file(kept), nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object())
+      throw InputError(fmt::format("the attacks' results are damaged ({}); delete the file", kept));
+    return row_of(json);
+  }
+  const AttackRow row = attack_checkpoint(folder);
+  write_file_atomically(kept, json_of(row).dump(1) + "\n");
+  return row;
+}
+
+void append(AttackRow& row, const AttackRow& split) {
+  if (row.under.empty()) {
+    row = split;
+    return;
+  }
+  if (split.dataset != row.dataset || split.model != row.model)
+    throw InputError(fmt::format("{} on {} among runs of {} on {}; attack each by itself", split.model,
+                                 split.dataset, row.model, row.dataset));
+  const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  add(row.clean, split.clean);
+  for (size_t a = 0; a < row.under.size(); ++a) {
+    add(row.under[a].each, split.under.at(a).each);
+    add(row.under[a].all, split.under[a].all);
+    add(row.under[a].certified, split.under[a].certified);
+  }
 }
 
 AttackTable attack_table(std::vector<AttackRow> rows) {
@@ -164,19 +234,7 @@ AttackTable attack_table(std::vector<AttackRow> rows) {
 
 ResultJson to_json(const AttackTable& table) {
   ResultJson json = {{"rows", ResultJson::array()}, {"orderings", ResultJson::array()}};
-  for (const AttackRow& row : table.rows) {
-    ResultJson out = {{"dataset", row.dataset}, {"model", row.model}, {"clean", json_of(row.clean)}};
-    for (size_t a = 0; a < row.under.size(); ++a) {
-      const AttackSeries& series = row.under[a];
-      ResultJson under = {{"attack", paper_attacks()[a].label}, {"each", json_of(series.each)}};
-      if (!series.all.empty()) under["all"] = json_of(series.all);
-      if (!series.certified.empty()) under["certified"] = json_of(series.certified);
-      if (const auto figure = paper_attack_figure(row.dataset, row.model, a))
-        under["paper"] = {{"mean", figure->mean}, {"std", figure->std}};
-      out["attacks"].push_back(under);
-    }
-    json["rows"].push_back(out);
-  }
+  for (const AttackRow& row : table.rows) json["rows"].push_back(json_of(row));
   for (const AttackOrdering& o : table.orderings)
     json["orderings"].push_back({{"dataset", o.dataset},
                                  {"attack", o.attack},
@@ -188,51 +246,106 @@ ResultJson to_json(const AttackTable& table) {
   return json;
 }
 
-std::string attack_page(const AttackTable& table, const std::string& provenance) {
+std::string attack_page(const ResultJson& table, const std::string& provenance) {
+  const ResultJson& rows = table.at("rows");
   std::string out =
       "# Attacks on the features\n\n"
       "Accuracy in percent, mean ± standard deviation over the splits. Each correctly classified test node "
-      "is "
-      "attacked by itself, in its own normalised row, without clipping or a random start; misclassified test "
-      "nodes count as wrong. PGD takes 15 steps of a tenth of ε. Definitions: docs/attacks.md.\n\n"
-      "## Ours\n\n";
-  out += markdown_table(table, [](const AttackRow& row, size_t a) { return mean_cell(row.under[a].each); });
-  out += "\n## The paper's\n\n";
-  out += markdown_table(table, [](const AttackRow& row, size_t a) {
-    const auto figure = paper_attack_figure(row.dataset, row.model, a);
-    return figure ? plus_minus(figure->mean, figure->std) : std::string("-");
-  });
+      "is attacked by itself, in its own normalised row, without clipping or a random start; misclassified "
+      "test nodes count as wrong. PGD takes 15 steps of a tenth of ε. Definitions: docs/attacks.md.\n\n";
+  if (table.value("quick", false)) out += "**A quick run: fewer splits than the paper's.**\n\n";
+  out += "## Ours\n\n" + markdown_table(rows, "each", mean_cell);
+  out += "\n## The paper's\n\n" + markdown_table(rows, "paper", [](const ResultJson& figure) {
+           return plus_minus(figure["mean"].get<double>(), figure["std"].get<double>());
+         });
   out += "\nThe column of clean accuracy is ours in every table.\n";
-  const auto any = [&](const auto& has) {
-    return std::any_of(table.rows.begin(), table.rows.end(), [&](const AttackRow& row) {
-      return std::any_of(row.under.begin(), row.under.end(), has);
-    });
-  };
-  if (any([](const AttackSeries& s) { return !s.certified.empty(); })) {
+  if (any_has(rows, "certified"))
     out +=
         "\n## Certified\n\nThe share of test nodes whose class no perturbation of their row within ε can "
-        "take, "
-        "by proof; only models that are linear in the features have it.\n\n";
-    out += markdown_table(table,
-                          [](const AttackRow& row, size_t a) { return mean_cell(row.under[a].certified); });
-  }
-  if (any([](const AttackSeries& s) { return !s.all.empty(); })) {
-    out += "\n## All rows perturbed at once\n\n";
-    out += markdown_table(table, [](const AttackRow& row, size_t a) { return mean_cell(row.under[a].all); });
-  }
-  if (!table.orderings.empty()) {
-    const auto met = std::count_if(table.orderings.begin(), table.orderings.end(),
-                                   [](const AttackOrdering& o) { return o.met; });
+        "take, by proof; only models that are linear in the features have it.\n\n" +
+        markdown_table(rows, "certified", mean_cell);
+  if (any_has(rows, "all"))
+    out += "\n## All rows perturbed at once\n\n" + markdown_table(rows, "all", mean_cell);
+  const ResultJson& orderings = table.at("orderings");
+  if (!orderings.empty()) {
     out += fmt::format(
         "\n## The paper's orderings\n\n{} of {} are met: our means are in the paper's order.\n\n"
         "| data set | attack | ordering | paper | ours | |\n| --- | --- | --- | --- | --- | --- |\n",
-        met, table.orderings.size());
-    for (const AttackOrdering& o : table.orderings)
-      out += fmt::format("| {} | {} | {} > {} | {:.2f}, {:.2f} | {:.2f}, {:.2f} | {} |\n", o.dataset,
-                         o.attack, o.ahead, o.behind, o.paper_ahead.mean, o.paper_behind.mean, o.ours_ahead,
-                         o.ours_behind, o.met ? "met" : "not met");
+        orderings_met(table), orderings.size());
+    for (const ResultJson& o : orderings)
+      out += fmt::format("| {} | {} | {} > {} | {:.2f}, {:.2f} | {:.2f}, {:.2f} | {} |\n",
+                         o["dataset"].get<std::string>(), o["attack"].get<std::string>(),
+                         o["ahead"].get<std::string>(), o["behind"].get<std::string>(),
+                         o["paper"][0].get<double>(), o["paper"][1].get<double>(), o["ours"][0].get<double>(),
+                         o["ours"][1].get<double>(), o["met"].get<bool>() ? "met" : "not met");
   }
   if (!provenance.empty()) out += "\n" + provenance + "\n";
+  return out;
+}
+
+namespace {
+
+const std::vector<std::string> attacked_models = {"eignn", "h2gcn", "ignn"};
+
+// The rows of the table of heterophilic graphs that the paper attacks.
+Experiment attacked() {
+  Experiment out;
+  out.name = "attacks";
+  out.title = "Attacks on the features";
+  for (const Experiment& table : table_experiments())
+    for (const ExperimentRow& row : table.rows)
+      if (paper_attack_figure(row.dataset, row.model, 0)) out.rows.push_back(row);
+  return out;
+}
+
+std::vector<ExperimentRow> rows_to_attack(ReproduceOptions options) {
+  if (options.models.empty()) options.models = attacked_models;
+  return rows_of(attacked(), options);
+}
+
+ResultJson attack_rows(const ReproduceOptions& options, const JobRunner& runner, const OnRun& on_run) {
+  std::vector<AttackRow> rows;
+  ResultJson runs = ResultJson::array();
+  for (const ExperimentRow& row : rows_to_attack(options)) {
+    const RowRuns trained = run_row(row, options, runner, on_run);
+    AttackRow under_attack;
+    for (size_t k = 0; k < trained.jobs.size(); ++k) {
+      append(under_attack, attack_run(trained.jobs[k].folder));
+      runs.push_back({{"dataset", row.dataset}, {"model", row.model}});
+      runs.back().update(short_form(trained.summaries[k]));
+      if (on_run)
+        on_run({full_label(row.label, row.model) + ", attacked", k + 1, trained.jobs.size(), -1,
+                trained.summaries[k]});
+    }
+    rows.push_back(under_attack);
+  }
+  ResultJson out = {{"experiment", "attacks"}, {"quick", options.quick}};
+  out.update(to_json(attack_table(std::move(rows))));
+  out["runs"] = runs;
+  return out;
+}
+
+}  // namespace
+
+Reproduction attacks_reproduction() {
+  Reproduction out;
+  out.name = "attacks";
+  out.title = "Attacks on the features";
+  out.models = out.all_models = attacked_models;
+  out.has_rows = out.keep_models = true;
+  out.runs_of = "heterophilic";
+  out.check = [](const ReproduceOptions& options) {
+    for (const ExperimentRow& row : rows_to_attack(options)) require_named_set(row.dataset, "reproduce");
+  };
+  out.run = attack_rows;
+  out.plots = [](const ResultJson&) { return std::vector<LinePlot>(); };
+  out.page = [](const ResultJson& table, const std::vector<std::string>&) {
+    return attack_page(table, made_by(table, table.at("runs").get<std::vector<ResultJson>>()));
+  };
+  out.outcome = [](const ResultJson& table) {
+    return fmt::format("{} of {} orderings of the paper are met", orderings_met(table),
+                       table.at("orderings").size());
+  };
   return out;
 }
 

@@ -1,13 +1,12 @@
 // The paper's table of attacks, run on checkpoints and set beside the paper's figures.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "attack/attack.h"
-#include "experiments/run_set.h"
+#include "experiments/reproduction.h"
 
 namespace eignn {
 
@@ -33,10 +32,12 @@ struct AttackRow {
   std::vector<AttackSeries> under;  // in the order of paper_attacks()
 };
 
-/// Attacks the checkpoints (files or run folders) of one model's splits, in the order given. InputError when
-/// they are not of one model and one data set. `on_done` is called after each checkpoint.
-AttackRow attack_checkpoints(const std::vector<std::string>& checkpoints, bool all_rows = true,
-                             const std::function<void(size_t done)>& on_done = {});
+/// All the attacks on one checkpoint, a file or a run folder; `all_rows`: on all rows at once too.
+AttackRow attack_checkpoint(const std::string& checkpoint, bool all_rows = true);
+/// The same for a run folder, which keeps the result and is asked for it the next time.
+AttackRow attack_run(const std::string& folder);
+/// `split` behind the row's own. InputError when they are not of one model and one data set.
+void append(AttackRow& row, const AttackRow& split);
 
 /// The paper's mean ± std, in percent; nothing where it has none.
 struct AttackFigure {
@@ -62,7 +63,10 @@ AttackTable attack_table(std::vector<AttackRow> rows);
 /// With means, deviations, the paper's figures and the orderings.
 ResultJson to_json(const AttackTable& table);
 
-/// The page for people; `provenance` is its last paragraph.
-std::string attack_page(const AttackTable& table, const std::string& provenance);
+/// The page for people, of that JSON; `provenance` is its last paragraph.
+std::string attack_page(const ResultJson& table, const std::string& provenance);
+
+/// EIGNN, H2GCN and IGNN on the universities, trained as for the table of heterophilic graphs, then attacked.
+Reproduction attacks_reproduction();
 
 }  // namespace eignn

@@ -33,7 +33,7 @@ std::vector<StudyPoint> timed_points(const std::vector<std::string>& models, con
         auto settings = chain_settings(model, size.length, 2, directed);
         settings["chains-per-class"] = std::to_string(size.chains_per_class);
         settings["epochs"] = settings["patience"] = epochs;
-        if (model == "ignn-finite") settings["layers"] = std::to_string(size.length);
+        deepen(settings, size.length);
         points.push_back({panel, model, x, fmt::format("({}, {})", size.length, size.chains_per_class),
                           settings, size.paper.at(model)});
       }

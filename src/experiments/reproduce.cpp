@@ -108,9 +108,9 @@ TrainConfig config_of(const ExperimentRow& row, const ReproduceOptions& options)
       assign(config, name, value);
       given.insert(name);
     }
-  if (options.quick && row.dataset == "ppi" && given.count("epochs") == 0) {
-    config.epochs = 50;
-    given.insert("epochs");
+  if (options.quick && row.dataset == "ppi") {
+    config.train_graphs = 4;
+    if (given.insert("epochs").second) config.epochs = 50;
   }
   apply_recipe(config, given);
   validate(config);
@@ -133,11 +133,6 @@ std::string folder_name(const ExperimentRow& row) {
   return short_name(row) + (row.model == "eignn" ? "" : "-" + row.model);
 }
 
-// What a list of runs or remarks calls the row.
-std::string full_label(const std::string& label, const std::string& model) {
-  return model == "eignn" ? label : fmt::format("{}, {}", label, model);
-}
-
 std::vector<std::string> models_of(const Experiment& experiment) {
   std::vector<std::string> models;
   for (const ExperimentRow& row : experiment.rows)
@@ -145,26 +140,11 @@ std::vector<std::string> models_of(const Experiment& experiment) {
   return models;
 }
 
-// Of a run's summary what a table is checked by.
-ResultJson short_form(const ResultJson& run) {
-  ResultJson out;
-  const std::string metric = metric_of(run);
-  for (const std::string& key :
-       {std::string("split"), std::string("seed"), "train_" + metric, "val_" + metric, "test_" + metric,
-        std::string("best_epoch"), std::string("epochs"), std::string("seconds_total"),
-        std::string("seconds_per_epoch"), std::string("preprocess_seconds"), std::string("solver"),
-        std::string("device"), std::string("dtype"), std::string("mu_end"), std::string("machine"),
-        std::string("commit")})
-    out[key] = run.value(key, ResultJson());
-  return out;
-}
-
-ResultJson row_json(const ExperimentRow& row, const TrainConfig& config,
-                    const std::vector<ResultJson>& runs) {
+ResultJson row_json(const ExperimentRow& row, const std::vector<ResultJson>& runs) {
   const std::string metric = metric_of(runs.at(0));
   const MeanOfRuns test = mean_of_runs(figures(runs, "test_" + metric)),
                    val = mean_of_runs(figures(runs, "val_" + metric));
-  ResultJson json = {{"label", row.label},      {"dataset", row.dataset},     {"model", config.model},
+  ResultJson json = {{"label", row.label},      {"dataset", row.dataset},     {"model", row.model},
                      {"metric", metric},        {"mean", 100 * test.mean},    {"std", 100 * test.std},
                      {"ci95", 100 * test.ci95}, {"val_mean", 100 * val.mean}, {"runs_count", runs.size()}};
   if (row.paper) {
@@ -197,6 +177,23 @@ std::string plus_minus(const ResultJson& figure) {
 }
 
 }  // namespace
+
+std::string full_label(const std::string& label, const std::string& model) {
+  return model == "eignn" ? label : fmt::format("{}, {}", label, model);
+}
+
+ResultJson short_form(const ResultJson& run) {
+  ResultJson out;
+  const std::string metric = metric_of(run);
+  for (const std::string& key :
+       {std::string("split"), std::string("seed"), "train_" + metric, "val_" + metric, "test_" + metric,
+        std::string("best_epoch"), std::string("epochs"), std::string("seconds_total"),
+        std::string("seconds_per_epoch"), std::string("preprocess_seconds"), std::string("solver"),
+        std::string("device"), std::string("dtype"), std::string("mu_end"), std::string("machine"),
+        std::string("commit")})
+    out[key] = run.value(key, ResultJson());
+  return out;
+}
 
 const std::vector<Experiment>& table_experiments() {
   static const std::vector<Experiment> all = {
@@ -236,30 +233,35 @@ std::vector<ExperimentRow> rows_of(const Experiment& experiment, const Reproduce
   return out;
 }
 
+RowRuns run_row(const ExperimentRow& row, const ReproduceOptions& options, const JobRunner& runner,
+                const OnRun& on_run) {
+  TrainConfig config = config_of(row, options);
+  const std::string folder =
+      fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(row));
+  claim_folder(folder, "config.toml", to_toml(config));
+  auto splits = all_splits(config);
+  if (options.quick) splits.resize(std::min<size_t>(splits.size(), 2));
+  RowRuns out;
+  for (int64_t seed = 0; seed < std::max<int64_t>(1, options.seeds); ++seed) {
+    config.seed = static_cast<uint64_t>(seed);
+    for (Job& job : jobs_of_splits(config, splits, fmt::format("{}/seed-{}", folder, seed)))
+      out.jobs.push_back(std::move(job));
+  }
+  size_t done = 0;
+  out.summaries = run_jobs(out.jobs, options.parallel, runner, [&](size_t, const ResultJson& run) {
+    if (on_run) on_run({full_label(row.label, row.model), ++done, out.jobs.size(), -1, run});
+  });
+  return out;
+}
+
 ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,
                      const OnRun& on_run) {
-  const int64_t seeds = std::max<int64_t>(1, options.seeds);
-  ResultJson table = {{"experiment", experiment.name}, {"quick", options.quick}, {"seeds", seeds}};
+  ResultJson table = {{"experiment", experiment.name},
+                      {"quick", options.quick},
+                      {"seeds", std::max<int64_t>(1, options.seeds)}};
   table["rows"] = ResultJson::array();
-  for (const ExperimentRow& row : rows_of(experiment, options)) {
-    TrainConfig config = config_of(row, options);
-    const std::string folder =
-        fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(row));
-    claim_folder(folder, "config.toml", to_toml(config));
-    auto splits = all_splits(config);
-    if (options.quick) splits.resize(std::min<size_t>(splits.size(), 2));
-    std::vector<Job> jobs;
-    for (int64_t seed = 0; seed < seeds; ++seed) {
-      config.seed = static_cast<uint64_t>(seed);
-      for (Job& job : jobs_of_splits(config, splits, fmt::format("{}/seed-{}", folder, seed)))
-        jobs.push_back(std::move(job));
-    }
-    size_t done = 0;
-    const auto runs = run_jobs(jobs, options.parallel, runner, [&](size_t, const ResultJson& run) {
-      if (on_run) on_run({full_label(row.label, row.model), ++done, jobs.size(), -1, run});
-    });
-    table["rows"].push_back(row_json(row, config, runs));
-  }
+  for (const ExperimentRow& row : rows_of(experiment, options))
+    table["rows"].push_back(row_json(row, run_row(row, options, runner, on_run).summaries));
   return table;
 }
 

@@ -39,6 +39,19 @@ const std::vector<Experiment>& table_experiments();
 /// not have.
 std::vector<ExperimentRow> rows_of(const Experiment& experiment, const ReproduceOptions& options);
 
+/// A row's runs, split by split for each seed, in folders of their own.
+struct RowRuns {
+  std::vector<Job> jobs;
+  std::vector<ResultJson> summaries;  // in the jobs' order
+};
+/// Runs what is not finished yet.
+RowRuns run_row(const ExperimentRow& row, const ReproduceOptions& options, const JobRunner& runner,
+                const OnRun& on_run);
+/// What a list of runs calls the row: "Texas, gcn".
+std::string full_label(const std::string& label, const std::string& model);
+/// Of a run's summary what a table is checked by.
+ResultJson short_form(const ResultJson& run);
+
 /// Runs what is not finished yet and returns the table's JSON, without its provenance.
 ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,
                      const OnRun& on_run);

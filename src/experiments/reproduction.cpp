@@ -7,6 +7,7 @@
 #include <set>
 
 #include "eignn/error.h"
+#include "experiments/attacks.h"
 #include "experiments/reproduce.h"
 #include "experiments/study.h"
 #include "graph/nearest_name.h"
@@ -19,6 +20,7 @@ const std::vector<Reproduction>& reproductions() {
     for (const auto& family : {chain_studies(), depth_studies(), {efficiency_study(), noise_study()}})
       for (const Study& study : family) list.push_back(as_reproduction(study));
     for (const Experiment& table : table_experiments()) list.push_back(as_reproduction(table));
+    list.push_back(attacks_reproduction());
     return list;
   }();
   return all;

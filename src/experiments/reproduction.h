@@ -36,7 +36,9 @@ struct Reproduction {
   std::vector<std::string> models;      // that --models may name
   std::vector<std::string> all_models;  // what `reproduce all` runs; empty: the experiment's own choice
   bool has_rows = false, has_lengths = false;
+  bool timed = false;        // one run at a time, with all threads
   bool keep_models = false;  // the runs' weights and predictions stay
+  std::string runs_of;       // the experiment whose runs it works on; empty: it has its own
   /// InputError when a data set is missing; nothing is run.
   std::function<void(const ReproduceOptions&)> check;
   /// Runs what is not finished yet and returns the results, without their provenance.

@@ -120,8 +120,21 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
   return plan;
 }
 
+RunAll each_by_itself(int64_t parallel, const JobRunner& runner) {
+  const auto forgiving = [runner](const Job& job) -> ResultJson {
+    try {
+      return runner(job);
+    } catch (const InputError& error) {
+      return {{"failed", error.what()}};
+    }
+  };
+  return [=](const std::vector<Job>& jobs, const std::function<void(size_t, const ResultJson&)>& on_done) {
+    return run_jobs(jobs, parallel, forgiving, on_done);
+  };
+}
+
 SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
-                        int64_t parallel, const JobRunner& runner,
+                        const RunAll& run_all,
                         const std::function<void(size_t, size_t, const ResultJson&)>& on_done) {
   std::vector<int64_t> every(split_count), some = plan.splits;
   std::iota(every.begin(), every.end(), 0);
@@ -143,14 +156,7 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
       for (Job& job : jobs_of_splits(point, splits, own)) jobs.push_back(std::move(job));
     }
     size_t done = 0;
-    const auto forgiving = [&](const Job& job) -> ResultJson {
-      try {
-        return runner(job);
-      } catch (const InputError& error) {
-        return {{"failed", error.what()}};
-      }
-    };
-    const auto summaries = run_jobs(jobs, parallel, forgiving, [&](size_t, const ResultJson& summary) {
+    const auto summaries = run_all(jobs, [&](size_t, const ResultJson& summary) {
       if (on_done) on_done(++done, jobs.size(), summary);
     });
     for (size_t k = 0; k < points.size(); ++k) {

@@ -39,11 +39,18 @@ struct SearchResult {
   std::vector<ResultJson> runs;  // the best point's, on the splits of the last judgement
 };
 
+/// Runs jobs and returns their summaries, in the jobs' order; a job that failed has {"failed": why}.
+/// `on_done` is called after each.
+using RunAll = std::function<std::vector<ResultJson>(
+    const std::vector<Job>& jobs, const std::function<void(size_t, const ResultJson&)>& on_done)>;
+/// As run_jobs does it, but for jobs that fail.
+RunAll each_by_itself(int64_t parallel, const JobRunner& runner);
+
 /// `split_count` is the data set's. Runs are kept under folder/trials/NNN/split-K, those of a shorter first
 /// judgement under folder/screening (when there is a folder). A run that fails (no convergence, a loss that
 /// is not finite) is recorded with its message, and its point is out.
 SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
-                        int64_t parallel, const JobRunner& runner,
+                        const RunAll& run_all,
                         const std::function<void(size_t done, size_t all, const ResultJson&)>& on_done);
 
 }  // namespace eignn

@@ -318,6 +318,13 @@ std::map<std::string, std::string> chain_settings(const std::string& model, int6
           {"direction", directed ? "in" : "undirected"}};
 }
 
+void deepen(std::map<std::string, std::string>& settings, int64_t length) {
+  const std::string& model = settings.at("model");
+  if (model == "appnp") settings["hops"] = std::to_string(length);
+  if (model == "jknet" || model == "gcnii" || model == "ignn-finite")
+    settings["layers"] = std::to_string(length);
+}
+
 std::vector<StudyJob> study_jobs(const Study& study, const ReproduceOptions& options) {
   std::vector<StudyJob> jobs;
   const auto points = points_of(study, options);
@@ -349,18 +356,17 @@ ResultJson run_study(const Study& study, const ReproduceOptions& options, const 
   int64_t run_now = 0;
   size_t done = 0;
   const Stopwatch watch;
-  const auto runs =
-      run_jobs(plain, study.timed ? 1 : options.parallel, runner, [&](size_t k, const ResultJson& run) {
-        ++done;
-        if (!was_finished[k]) ++run_now;
-        const StudyPoint& point = points[jobs[k].point];
-        const double left = run_now > 0 ? watch.seconds() / static_cast<double>(run_now) *
-                                              static_cast<double>(to_run - run_now)
-                                        : -1;
-        if (on_run)
-          on_run({fmt::format("{}, {} at {}", point.panel, point.series, point.x_text), done, jobs.size(),
-                  left, run});
-      });
+  const auto runs = run_jobs(plain, options.parallel, runner, [&](size_t k, const ResultJson& run) {
+    ++done;
+    if (!was_finished[k]) ++run_now;
+    const StudyPoint& point = points[jobs[k].point];
+    const double left =
+        run_now > 0 ? watch.seconds() / static_cast<double>(run_now) * static_cast<double>(to_run - run_now)
+                    : -1;
+    if (on_run)
+      on_run({fmt::format("{}, {} at {}", point.panel, point.series, point.x_text), done, jobs.size(), left,
+              run});
+  });
   ResultJson results = {
       {"experiment", study.name}, {"quick", options.quick}, {"seeds", seeds_of(study, options)}};
   if (options.settings.count("epochs") > 0) results["epochs"] = options.settings.at("epochs");
@@ -445,6 +451,7 @@ Reproduction as_reproduction(Study study) {
   out.title = study.title;
   out.models = study.models;
   out.has_lengths = !study.lengths.empty();
+  out.timed = study.timed;
   out.check = [](const ReproduceOptions&) {};
   out.run = [study](const ReproduceOptions& options, const JobRunner& runner, const OnRun& on_run) {
     return run_study(study, options, runner, on_run);

@@ -49,6 +49,10 @@ struct Study {
 std::map<std::string, std::string> chain_settings(const std::string& model, int64_t length, int64_t classes,
                                                   bool directed);
 
+/// Makes a model as deep as chains are long: its layers, or its steps along the graph. Models without a depth
+/// stay as they are.
+void deepen(std::map<std::string, std::string>& settings, int64_t length);
+
 /// Calls with ("directed", true), then ("undirected", false): the panels of the studies on chains.
 template <class Act>
 void for_both_directions(Act act) {

@@ -8,20 +8,6 @@
 
 namespace eignn {
 
-namespace {
-
-template <class Enum>
-Enum parse(const std::string& text, const char* what, const char* flag, const std::vector<Enum>& known) {
-  std::vector<std::string> names;
-  for (Enum value : known) {
-    if (text == name(value)) return value;
-    names.emplace_back(name(value));
-  }
-  throw UsageError(unknown_name(what, flag, text, names));
-}
-
-}  // namespace
-
 Model::Model() : dropout_generator_(at::detail::createCPUGenerator(0)) {}
 
 void Model::seed_dropout(uint64_t seed) {
@@ -36,11 +22,11 @@ torch::Tensor Model::dropout(const torch::Tensor& x, double p) {
 }
 
 Head parse_head(const std::string& text) {
-  return parse<Head>(text, "head", "--head", {Head::plain, Head::l2, Head::batch_norm, Head::residual});
+  return parse_name<Head>(text, "head", "--head", {Head::plain, Head::l2, Head::batch_norm, Head::residual});
 }
 
 Start parse_start(const std::string& text) {
-  return parse<Start>(text, "start of F", "--start", {Start::xavier, Start::orthogonal});
+  return parse_name<Start>(text, "start of F", "--start", {Start::xavier, Start::orthogonal});
 }
 
 const char* name(Head head) {

@@ -149,6 +149,7 @@ void validate(const TrainConfig& c) {
           "1 to 8 for h2gcn, whose width doubles with each round");
   if (c.model == "ignn" || c.model == "ignn-finite")
     require_name(c.head, "head of this model", "--head", {"plain", "l2"});
+  require(c.train_graphs >= 0, "train-graphs", static_cast<double>(c.train_graphs), "0 or more");
   require(c.batch_graphs >= 1, "batch-graphs", static_cast<double>(c.batch_graphs), "1 or more");
   require(c.epochs >= 1, "epochs", static_cast<double>(c.epochs), "1 or more");
   require(c.patience >= 1, "patience", static_cast<double>(c.patience), "1 or more");

@@ -20,6 +20,8 @@ void visit_data(Config& c, Visitor&& visitor) {
   visitor("noise", c.noise, "chains: uniform noise on the features, U(-A, A)");
   visitor("split", c.split, "Split number, or all");
   visitor("feature-norm", c.feature_norm, "none; row: each node's features divided by their sum");
+  visitor("train-graphs", c.train_graphs,
+          "Sets of several graphs: train on so many, the first ones; 0: on all");
   visitor("direction", c.direction, "undirected; in: a node hears along the arcs; out: against them");
   visitor("normalise", c.normalise, "sym: D^-1/2 (A+I) D^-1/2; out-in: D_out^-1/2 (A+I) D_in^-1/2");
   visitor("self-loops", c.self_loops, "on: A+I; off: A");

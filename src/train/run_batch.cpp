@@ -8,7 +8,6 @@
 #include <set>
 
 #include "eignn/error.h"
-#include "eignn/spectrum_cache.h"
 #include "equilibrium/chebyshev.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/range_of_s.h"
@@ -16,8 +15,6 @@
 #include "equilibrium/tolerance.h"
 #include "graph/random_stream.h"
 #include "train/config.h"
-#include "train/early_stopping.h"
-#include "train/run_folder.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -80,8 +77,7 @@ constexpr int64_t most_live_features = 64;  // l2: a chain of more rows is not t
 }
 
 void require_alike(const std::vector<TrainConfig>& configs) {
-  const std::set<std::string> own = {"split",          "seed",         "lr",
-                                     "lr-propagation", "weight-decay", "weight-decay-propagation"};
+  const auto& own = settings_of_a_run();
   auto shared = to_strings(configs.at(0));
   for (const TrainConfig& config : configs)
     for (const auto& [name, value] : to_strings(config))
@@ -103,6 +99,12 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
 }
 
 }  // namespace
+
+const std::set<std::string>& settings_of_a_run() {
+  static const std::set<std::string> names = {"split",          "seed",         "lr",
+                                              "lr-propagation", "weight-decay", "weight-decay-propagation"};
+  return names;
+}
 
 // What the runs have in common.
 struct RunBatch::Shared {
@@ -162,21 +164,17 @@ class RunBatch::PlainOutputs : public Outputs {
   bool starts_at_B() const override { return true; }
 
   torch::Tensor scores(const torch::Tensor& P, const torch::Tensor& B) override {
-    const int64_t b = P.size(1), c = P.size(2), m = P.size(3);
-    const auto by_term = X_hat_.mm(P.view({-1, m}).t()).view({-1, P.size(0), b * c});
-    auto f = shared_.range->to_nodes((by_term * shared_.alpha.unsqueeze(2)).sum(1), {});
-    if (X_rest_.defined()) f = torch::addmm(f, X_rest_, B.reshape({-1, m}).t());
-    return f.view({-1, b, c});
+    auto f = shared_.range->to_nodes(chebyshev_sum(X_hat_, shared_.alpha, P), {});
+    if (X_rest_.defined()) f = torch::addmm(f, X_rest_, B.flatten(0, 1).t());
+    return f.view({-1, B.size(0), B.size(1)});
   }
   torch::Tensor training_scores(const torch::Tensor& scores, const torch::Tensor&) override { return scores; }
 
   Pulled pull(const torch::Tensor& cotangent, const torch::Tensor& B) const override {
-    const int64_t b = B.size(0), c = B.size(1), m = B.size(2), terms = shared_.terms();
-    const auto flat = cotangent.reshape({-1, b * c});
-    const auto D = shared_.range->to_spectral(flat, {}).unsqueeze(1) * shared_.alpha.unsqueeze(2);
-    const auto P_bar = D.reshape({-1, terms * b * c}).t().mm(X_hat_).view({terms, b, c, m});
-    const auto B_bar = X_rest_.defined() ? flat.t().mm(X_rest_).view({b, c, m}) : torch::zeros_like(B);
-    return {P_bar, B_bar};
+    const auto flat = cotangent.flatten(1);
+    const auto P_bar = pull_chebyshev_sum(X_hat_, shared_.alpha, shared_.range->to_spectral(flat, {}));
+    const auto B_bar = X_rest_.defined() ? flat.t().mm(X_rest_).view(B.sizes()) : torch::zeros_like(B);
+    return {P_bar.view({shared_.terms(), B.size(0), B.size(1), B.size(2)}), B_bar};
   }
 
  private:
@@ -363,8 +361,7 @@ void RunBatch::evaluate() {
   // An infinite ν would make g = 0 and look like a solution: as NaN it reaches the loss, and is told.
   const auto nu = r.gram.flatten(1).norm(2, 1).view({-1, 1, 1});
   put(r.nu, nu.masked_fill(nu.isinf(), std::numeric_limits<double>::quiet_NaN()));
-  put(r.twice_argument, r.gram * (4 / (r.nu + shared_->config.epsilon)));
-  r.twice_argument.diagonal(0, 1, 2).sub_(2);
+  put(r.twice_argument, twice_argument_of(r.gram, (r.nu + shared_->config.epsilon).reciprocal()));
   r.chain->run(outputs_->start(r.B), r.twice_argument);
   put(r.scores, outputs_->scores(r.chain->P, r.B));
 }
@@ -406,105 +403,6 @@ std::vector<RunBatch::Report> RunBatch::epoch() {
 
 std::map<std::string, torch::Tensor> RunBatch::state(int64_t place) const {
   return {{"F", runs_->F[place].clone()}, {"B", runs_->B[place].clone()}};
-}
-
-std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs,
-                                         const std::vector<std::string>& folders, const Dataset& dataset,
-                                         const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
-                                         const std::function<bool()>& interrupted) {
-  struct Run {
-    std::unique_ptr<RunFolder> folder;
-    EarlyStopping stopping;
-    Progress progress;
-    TrainSummary summary;
-  };
-  for (const TrainConfig& config : configs) validate(config);
-  const int64_t threads = use_threads(configs.at(0));
-  SpectrumCache cache;
-  RunBatch batch(configs, dataset, &cache);
-  const Plan plan =
-      plan_solver(make_propagation(dataset, configs[0]), dataset.feature_count(), solver_options(configs[0]));
-  if (configs[0].solver == "auto" && plan.solver == "direct")
-    throw UsageError(
-        fmt::format("a batch is right to the largest entry alone, and this graph calls for direct: {} "
-                    "(--batch-runs); train the runs one by one, or say --solver krylov",
-                    plan.reason));
-  std::vector<Run> runs;
-  for (size_t k = 0; k < configs.size(); ++k) {
-    const TrainConfig& c = configs[k];
-    runs.push_back({folders.empty() || folders[k].empty()
-                        ? nullptr
-                        : std::make_unique<RunFolder>(RunFolder::create(folders[k], c)),
-                    EarlyStopping(EarlyStopping::parse(c.stopping), c.patience),
-                    {},
-                    {}});
-    runs[k].summary.config = c;
-    runs[k].summary.split = split_number(c, dataset);
-    runs[k].summary.threads = threads;
-    runs[k].summary.interrupted = true;
-  }
-
-  const auto end = [&](Run& run) {
-    run.summary.interrupted = false;
-    run.summary.solver = RunBatch::solver_name;
-    Trainer trainer(run.summary.config, dataset, run.summary.split, &cache);
-    const auto F_start = trainer.model().propagation_weights()[0].detach().clone();
-    conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
-             run.summary);
-  };
-  std::string failure;  // of the first run that has one; the others are brought to their end
-
-  std::vector<int64_t> live(configs.size());  // the runs in the batch, by place
-  std::iota(live.begin(), live.end(), 0);
-  for (int64_t epoch = 0; epoch < configs[0].epochs && !live.empty(); ++epoch) {
-    const Stopwatch watch;
-    const auto reports = batch.epoch();
-    const double share = watch.seconds() / static_cast<double>(live.size());
-    std::vector<int64_t> going_on;
-    std::vector<EpochReport> to_tell;
-    for (size_t place = 0; place < live.size(); ++place) {
-      Run& run = runs[live[place]];
-      if (!std::isfinite(reports[place].train_loss)) {
-        if (failure.empty())
-          failure = fmt::format(
-              "the training loss of split {} is not finite (epoch {}); lower --lr, or use --dtype float64",
-              run.summary.split, epoch);
-        continue;
-      }
-      EpochReport report;
-      report.epoch = epoch;
-      report.train_loss = reports[place].train_loss;
-      report.val_loss = reports[place].val_loss;
-      report.val_score = reports[place].val_score;
-      report.seconds = share;
-      const auto verdict = run.stopping.judge(report.val_loss, report.val_score);
-      report.kept = verdict.keep;
-      if (verdict.keep) {
-        run.progress.best = batch.state(static_cast<int64_t>(place));
-        run.progress.best_epoch = epoch;
-      }
-      run.progress.note(report, share);
-      if (run.folder) run.folder->append_epoch(report);
-      to_tell.push_back(report);
-      if (verdict.stop || epoch + 1 == configs[0].epochs)
-        end(run);  // at once: what is finished is kept, whatever comes
-      else
-        going_on.push_back(static_cast<int64_t>(place));
-    }
-    if (on_epoch && !to_tell.empty()) on_epoch(to_tell);
-    if (going_on.size() < live.size()) {
-      std::vector<int64_t> left;
-      for (const int64_t place : going_on) left.push_back(live[place]);
-      live = left;
-      if (!live.empty()) batch.keep(going_on);
-    }
-    if (interrupted && interrupted()) break;
-  }
-
-  if (!failure.empty()) throw InputError(failure);
-  std::vector<TrainSummary> out;
-  for (Run& run : runs) out.push_back(run.summary);
-  return out;
 }
 
 }  // namespace eignn

@@ -14,6 +14,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@
 #include "train/captured.h"
 
 namespace eignn {
+
+/// The settings in which runs of a batch may differ.
+const std::set<std::string>& settings_of_a_run();
 
 class RunBatch {
  public:
@@ -62,15 +66,5 @@ class RunBatch {
   int64_t epoch_ = 0;
   double preprocess_seconds_ = 0;
 };
-
-/// Trains the runs together, each as train() would, apart from its dropout masks and the precision of a
-/// solver that `auto` would choose for the last hop: UsageError where that is `direct`. `folders` has one
-/// each, or none at all. A run leaves the batch when it ends, and is kept at once. When interrupted, the runs
-/// under way are lost, and their summaries say so. InputError when a run's loss was not finite, after the
-/// others ended.
-std::vector<TrainSummary> train_together(
-    const std::vector<TrainConfig>& configs, const std::vector<std::string>& folders, const Dataset& dataset,
-    const std::function<void(const std::vector<EpochReport>&)>& on_epoch = {},
-    const std::function<bool()>& interrupted = {});
 
 }  // namespace eignn

@@ -570,6 +570,13 @@ run train --dataset "$D" --split all --batch-runs 2 --solver krylov --epochs 20 
 check "train --batch-runs: what is finished is not run again" cmp "$T/stdout" "$T/together"
 run evaluate --checkpoint "$T/batch/split-1" --json
 done_well "evaluate: a run of a batch"
+printf 'lr = [0.01, 0.1]\ngamma = [0.7, 0.8]\nepochs = 10\n' >"$T/rates.toml"
+run train --dataset "$D" --search "$T/rates.toml" --solver krylov --dtype float64 --batch-runs 3 --out "$T/batched" --json
+cp "$T/stdout" "$T/together"
+run train --dataset "$D" --search "$T/rates.toml" --solver spectral --dtype float64 --json
+json "train --search --batch-runs: the trials that they are alone" "$T/stdout" \
+  '[(t["settings"], t["val"], t["chosen"]) for t in j["trials"]] == [(t["settings"], t["val"], t["chosen"]) for t in json.load(open("'"$T"'/together"))["trials"]] and len(j["trials"]) == 4'
+refused "train --search --batch-runs without a folder" 2 "--batch-runs,--out" train --dataset "$D" --search "$T/rates.toml" --batch-runs 3
 refused "train --batch-runs without --split all" 2 "--batch-runs,--split all" train --dataset "$D" --batch-runs 2
 refused "train --batch-runs and --jobs" 2 "--batch-runs,--jobs" train --dataset "$D" --split all --batch-runs 2 --jobs 2 --out "$T/out/x"
 refused "train --batch-runs on a directed graph" 2 "--batch-runs,symmetric" train --dataset "$D" --split all --batch-runs 2 --direction in
@@ -578,6 +585,8 @@ refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
 refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel
 refused "reproduce: no such model" 2 "eignn" reproduce heterophilic --models eigen
 refused "reproduce: the data sets are not here" 1 "eignn fetch" reproduce heterophilic --out "$T/out" --runs "$T/out"
+refused "reproduce attacks: the data sets are not here" 1 "eignn fetch" reproduce attacks --out "$T/out" --runs "$T/out"
+refused "reproduce attacks: a row that the paper does not attack" 2 "--rows" reproduce attacks --rows chameleon
 refused "reproduce: the nearest experiment" 2 "did you mean chains-binary" reproduce chains-binry
 refused "reproduce: no such model on chains" 2 "did you mean jknet" reproduce chains-binary --models jknt
 refused "reproduce: no length" 2 "--lengths,'x'" reproduce chains-binary --lengths 10,x

@@ -24,6 +24,15 @@ TEST(Planner, DenseGraphsWithFewFeaturesTakeTheClosedForm) {
   EXPECT_EQ(plan(test::random_graph(800, 40, 1), 16).solver, "spectral");
 }
 
+TEST(Planner, WideGraphsWithFewFeaturesTakeSparseProductsOnACpu) {
+  // The shape of a PPI graph: the eigenbasis has eighty times the entries of S.
+  const Propagation S = make_propagation(test::random_graph(2400, 14.0, 1));
+  EXPECT_EQ(plan_solver(S, 50, {}, true).solver, "sparse");
+  SolverOptions on_gpu;
+  on_gpu.device = torch::kCUDA;
+  EXPECT_EQ(plan_solver(S, 50, on_gpu, true).solver, "spectral");
+}
+
 TEST(Planner, DirectedGraphsGetASolverThatTakesThem) {
   EXPECT_EQ(plan(test::random_graph(100, 2, 1), 8, {Direction::in, {}, true}).solver, "direct");
   EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "sparse");

@@ -1,12 +1,13 @@
 #include "experiments/attacks.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
 
+#include <filesystem>
+
+#include "data/atomic_file.h"
+#include "eignn/training.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
-#include "train/checkpoint.h"
-#include "train/trainer.h"
 
 namespace eignn {
 namespace {
@@ -73,8 +74,8 @@ TEST(Attacks, AllPairsOfThreeModelsOnThreeSetsAreFiftyFourOrderings) {
 }
 
 TEST(Attacks, ThePageShowsOursThePapersTheCertifiedAndTheOrderings) {
-  const auto page = attack_page(attack_table({row("texas", "eignn", {84, 83, 75, 84, 83, 75}, true),
-                                              row("texas", "h2gcn", {81, 40, 7, 85, 83, 80})}),
+  const auto page = attack_page(to_json(attack_table({row("texas", "eignn", {84, 83, 75, 84, 83, 75}, true),
+                                                      row("texas", "h2gcn", {81, 40, 7, 85, 83, 80})})),
                                 "Made by hand.");
   EXPECT_CONTAINS(page, "| texas | eignn | 90.00 ± 2.83 | 84.00 ± 1.41 | 83.00 ± 1.41 |");
   EXPECT_CONTAINS(page, "| texas | eignn | 90.00 ± 2.83 | 84.33 ± 5.77 |");           // the paper's
@@ -99,25 +100,24 @@ TEST(Attacks, TheJsonHoldsEveryRunAndThePapersFigures) {
   EXPECT_EQ(json.at("orderings").size(), 6u);
 }
 
+// A run of so many epochs on the karate club, in its own folder.
+std::string trained_run(const TemporaryFolder& folder, const std::string& model, uint64_t seed) {
+  TrainConfig config;
+  config.dataset = "karate";
+  config.model = model;
+  config.seed = seed;
+  config.epochs = config.patience = 30;
+  apply_recipe(config, {"dataset", "model", "seed", "epochs", "patience"});
+  const std::string out = folder.path(model + std::to_string(seed));
+  train(config, out);
+  return out;
+}
+
 TEST(Attacks, RunOnTheCheckpointsOfOneModel) {
   const TemporaryFolder folder;
-  const auto checkpoint = [&](const char* model, uint64_t seed) {
-    TrainConfig config;
-    config.dataset = "karate";
-    config.model = model;
-    config.seed = seed;
-    apply_recipe(config, {"dataset", "model", "seed"});
-    const Dataset dataset = load_dataset(config);
-    Trainer trainer(config, dataset, 0, nullptr);
-    for (int64_t epoch = 0; epoch < 30; ++epoch) trainer.step(epoch);
-    const std::string path = folder.path(std::string(model) + std::to_string(seed) + ".safetensors");
-    write_checkpoint(path, {config, dataset.feature_count(), dataset.classes, state_of(trainer.model())});
-    return path;
-  };
-  const std::string first = checkpoint("sgc", 0), second = checkpoint("sgc", 1), other = checkpoint("gcn", 0);
-  size_t done = 0;
-  const AttackRow row = attack_checkpoints({first, second}, true, [&](size_t d) { done = d; });
-  EXPECT_EQ(done, 2u);
+  AttackRow row;
+  for (const uint64_t seed : {0, 1}) append(row, attack_checkpoint(trained_run(folder, "sgc", seed)));
+  const AttackRow not_linear = attack_checkpoint(trained_run(folder, "gcn", 0), false);
   EXPECT_EQ(row.dataset, "karate");
   EXPECT_EQ(row.model, "sgc");
   ASSERT_EQ(row.under.size(), 6u);
@@ -128,10 +128,32 @@ TEST(Attacks, RunOnTheCheckpointsOfOneModel) {
       EXPECT_LE(series.certified.at(s), series.each[s]);
       EXPECT_LE(series.all.at(s), row.clean[s]);
     }
-  const AttackRow not_linear = attack_checkpoints({other}, false);
   EXPECT_TRUE(not_linear.under[0].certified.empty());
   EXPECT_TRUE(not_linear.under[0].all.empty());
-  EXPECT_CONTAINS(message_of([&] { attack_checkpoints({first, other}); }), "gcn0.safetensors");
+  EXPECT_CONTAINS(message_of([&] { append(row, not_linear); }), "gcn on karate");
+}
+
+TEST(Attacks, ARunKeepsWhatTheyDidToIt) {
+  const TemporaryFolder folder;
+  const std::string run = trained_run(folder, "sgc", 0);
+  const AttackRow first = attack_run(run);
+  const std::string kept = read_whole_file(run + "/attacks.json");
+  // The second time it is read, not run: without the weights too.
+  std::filesystem::remove(run + "/model.safetensors");
+  const AttackRow second = attack_run(run);
+  EXPECT_EQ(to_json(attack_table({first})), to_json(attack_table({second})));
+  EXPECT_EQ(read_whole_file(run + "/attacks.json"), kept);
+  write_file_atomically(run + "/attacks.json", kept.substr(0, kept.size() / 2));
+  EXPECT_CONTAINS(message_of([&] { attack_run(run); }), "attacks.json");
+}
+
+TEST(Attacks, TheExperimentTakesTheRowsThatThePaperAttacks) {
+  const Reproduction attacks = attacks_reproduction();
+  EXPECT_EQ(attacks.models, (std::vector<std::string>{"eignn", "h2gcn", "ignn"}));
+  EXPECT_EQ(attacks.runs_of, "heterophilic");
+  ReproduceOptions options;
+  options.rows = {"chameleon"};
+  EXPECT_CONTAINS(message_of<UsageError>([&] { attacks.check(options); }), "--rows");
 }
 
 }  // namespace

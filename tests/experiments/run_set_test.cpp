@@ -116,7 +116,7 @@ TEST(Search, RefusesWhatMakesNoSense) {
 
 TEST(Search, ChoosesByMeanValidationAndNeverByTest) {
   const SearchPlan plan = parse_search("lr = [0.1, 0.3, 0.2]\ngamma = [0.8, 1.0]\n", {}, {}, "grid.toml");
-  const SearchResult result = run_search(plan, 3, "", 1, pretend, {});
+  const SearchResult result = run_search(plan, 3, "", each_by_itself(1, pretend), {});
   EXPECT_EQ(result.best.lr, 0.3);  // the best validation is the worst test here
   EXPECT_EQ(result.best.gamma, 0.8);
   ASSERT_EQ(result.trials.size(), 6u);
@@ -133,12 +133,11 @@ TEST(Search, OnlyFinalistsRunOnAllSplitsAndToTheEnd) {
   const SearchPlan plan = parse_search(
       "lr = [0.1, 0.3, 0.2]\nsplits = [1]\nfinalists = 2\nscreening-epochs = 10\n", base, {}, "grid.toml");
   std::vector<std::pair<double, int64_t>> run;
-  const SearchResult result = run_search(plan, 4, "", 1,
-                                         [&](const Job& job) {
-                                           run.emplace_back(job.config.lr, job.config.epochs);
-                                           return pretend(job);
-                                         },
-                                         {});
+  const auto noted = [&](const Job& job) {
+    run.emplace_back(job.config.lr, job.config.epochs);
+    return pretend(job);
+  };
+  const SearchResult result = run_search(plan, 4, "", each_by_itself(1, noted), {});
   EXPECT_EQ(run.size(), 3u + 2u * 4u);
   EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.1, 100)), 0);
   EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.3, 100)), 4);
@@ -154,10 +153,11 @@ TEST(Search, APointThatFailsIsRecordedAndOut) {
     if (job.config.lr == 0.3) throw InputError("the training loss is not finite");
     return pretend(job);
   };
-  const SearchResult result = run_search(plan, 2, "", 1, fails_fast, {});
+  const SearchResult result = run_search(plan, 2, "", each_by_itself(1, fails_fast), {});
   EXPECT_EQ(result.best.lr, 0.1);
   EXPECT_EQ(result.trials[1]["failed"], "the training loss is not finite");
-  EXPECT_THROW(run_search(plan, 2, "", 1, [](const Job&) -> ResultJson { throw InputError("no"); }, {}),
+  EXPECT_THROW(run_search(plan, 2, "",
+                          each_by_itself(1, [](const Job&) -> ResultJson { throw InputError("no"); }), {}),
                InputError);
 }
 

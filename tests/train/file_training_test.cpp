@@ -131,6 +131,40 @@ TEST(FilesToTraining, GraphsStayWholeInADrawnSplit) {
   }
 }
 
+TEST(FilesToTraining, TrainsOnTheFirstGraphsAlone) {
+  const TemporaryFolder folder;
+  write_compact(rings(10, true), folder.path("rings"));
+  TrainConfig config = config_for(folder.path("rings"));
+  const Dataset all = load_dataset(config);
+  config.train_graphs = 2;
+  const Dataset some = load_dataset(config);
+  EXPECT_EQ(all.graphs(), 10);
+  const auto graphs_in = [](const Dataset& set, const torch::Tensor& nodes) {
+    std::set<int64_t> graphs;
+    for (int64_t k = 0; k < nodes.numel(); ++k) graphs.insert(set.graph_of[nodes[k].item<int64_t>()]);
+    return graphs;
+  };
+  const Split &before = all.splits.at(0), &after = some.splits.at(0);
+  EXPECT_EQ(graphs_in(some, after.train).size(), 2u);
+  EXPECT_EQ(some.graphs(),
+            2 + static_cast<int64_t>(graphs_in(all, before.val).size() + graphs_in(all, before.test).size()));
+  // What is left is as it was, under new numbers: a ring of ten, its features, its labels.
+  EXPECT_EQ(some.nodes(), 10 * some.graphs());
+  EXPECT_EQ(some.graph.target.size(), static_cast<size_t>(some.nodes()));
+  const auto same = [&](const torch::Tensor& a, const torch::Tensor& b) {
+    EXPECT_TRUE(torch::equal(all.features.index_select(0, a), some.features.index_select(0, b)));
+    EXPECT_TRUE(torch::equal(all.labels.index_select(0, a), some.labels.index_select(0, b)));
+    EXPECT_TRUE(some.known.index_select(0, b).all().item<bool>());
+  };
+  same(before.val, after.val);
+  same(before.test, after.test);
+  same(before.train.narrow(0, 0, 18), after.train);
+  config.train_graphs = 100;
+  EXPECT_EQ(load_dataset(config).nodes(), all.nodes());
+  config.dataset = "karate";
+  EXPECT_CONTAINS(message_of([&] { load_dataset(config); }), "--train-graphs");
+}
+
 TEST(FilesToTraining, AResumedRunOverGraphsIsTheSame) {
   const TemporaryFolder folder;
   write_compact(rings(10, true), folder.path("rings"));

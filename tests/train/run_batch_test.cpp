@@ -9,6 +9,7 @@
 #include "eignn/error.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
+#include "train/train_together.h"
 #include "train/trainer.h"
 
 namespace eignn {
