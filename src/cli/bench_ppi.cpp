@@ -51,7 +51,7 @@ void add_bench_ppi(CLI::App& bench) {
                               "  eignn bench ppi --blocks 10 --json\n"
                               "Needs the data set: eignn fetch ppi.");
   auto flags = std::make_shared<BenchFlags>();
-  flags->check_epochs = 1;            // ten steps of Adam
+  flags->check_epochs = 1;  // ten steps of Adam
   add_bench_flags(*command, *flags);
   set_work(command, [flags] { work(*flags); });
 }

@@ -304,23 +304,25 @@ std::vector<ExperimentRow> rows_to_attack(ReproduceOptions options) {
 }
 
 ResultJson attack_rows(const ReproduceOptions& options, const JobRunner& runner, const OnRun& on_run) {
-  std::vector<AttackRow> rows;
+  const auto rows = rows_to_attack(options);
+  const auto trained = run_rows(rows, options, runner, on_run);
+  std::vector<AttackRow> attacked_rows;
   ResultJson runs = ResultJson::array();
-  for (const ExperimentRow& row : rows_to_attack(options)) {
-    const RowRuns trained = run_row(row, options, runner, on_run);
-    AttackRow under_attack;
-    for (size_t k = 0; k < trained.jobs.size(); ++k) {
-      append(under_attack, attack_run(trained.jobs[k].folder));
-      runs.push_back({{"dataset", row.dataset}, {"model", row.model}});
-      runs.back().update(short_form(trained.summaries[k]));
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const RowRuns& of_row = trained[r];
+    AttackRow row;
+    for (size_t k = 0; k < of_row.jobs.size(); ++k) {
+      append(row, attack_run(of_row.jobs[k].folder));
+      runs.push_back({{"dataset", rows[r].dataset}, {"model", rows[r].model}});
+      runs.back().update(short_form(of_row.summaries[k]));
       if (on_run)
-        on_run({full_label(row.label, row.model) + ", attacked", k + 1, trained.jobs.size(), -1,
-                trained.summaries[k]});
+        on_run({full_label(rows[r].label, rows[r].model) + ", attacked", k + 1, of_row.jobs.size(), -1,
+                of_row.summaries[k]});
     }
-    rows.push_back(under_attack);
+    attacked_rows.push_back(row);
   }
   ResultJson out = {{"experiment", "attacks"}, {"quick", options.quick}};
-  out.update(to_json(attack_table(std::move(rows))));
+  out.update(to_json(attack_table(std::move(attacked_rows))));
   out["runs"] = runs;
   return out;
 }

@@ -56,6 +56,7 @@ Study finite_depth() {
 Study oversmoothing() {
   Study study = depth_study();
   study.name = "oversmoothing";
+  study.quick_lengths = {10, 50};
   study.title = "As many layers as the chain has nodes";
   study.text =
       "Chains with two classes. APPNP with as many steps, JKNet and GCNII with as many layers as a chain has "

@@ -97,6 +97,15 @@ std::vector<ExperimentRow> ppi_rows() {
   return rows;
 }
 
+// Epochs of a quick run at most, so that all of them together take two cores less than an hour.
+int64_t quick_epochs(const ExperimentRow& row) {
+  if (row.dataset == "ppi") return 50;
+  const bool wikipedia = row.dataset == "chameleon" || row.dataset == "squirrel";
+  if (row.model != "eignn") return wikipedia ? 100 : 500;
+  if (row.dataset == "squirrel") return 12;
+  return wikipedia ? 25 : 250;
+}
+
 // The row's configuration: recipe, then the row's settings, then those of all runs.
 TrainConfig config_of(const ExperimentRow& row, const ReproduceOptions& options) {
   TrainConfig config;
@@ -108,11 +117,9 @@ TrainConfig config_of(const ExperimentRow& row, const ReproduceOptions& options)
       assign(config, name, value);
       given.insert(name);
     }
-  if (options.quick && row.dataset == "ppi") {
-    config.train_graphs = 4;
-    if (given.insert("epochs").second) config.epochs = 50;
-  }
+  if (options.quick && row.dataset == "ppi") config.train_graphs = 4;
   apply_recipe(config, given);
+  if (options.quick && given.count("epochs") == 0) config.epochs = std::min(config.epochs, quick_epochs(row));
   validate(config);
   return config;
 }
@@ -233,24 +240,33 @@ std::vector<ExperimentRow> rows_of(const Experiment& experiment, const Reproduce
   return out;
 }
 
-RowRuns run_row(const ExperimentRow& row, const ReproduceOptions& options, const JobRunner& runner,
-                const OnRun& on_run) {
-  TrainConfig config = config_of(row, options);
-  const std::string folder =
-      fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(row));
-  claim_folder(folder, "config.toml", to_toml(config));
-  auto splits = all_splits(config);
-  if (options.quick) splits.resize(std::min<size_t>(splits.size(), 2));
-  RowRuns out;
-  for (int64_t seed = 0; seed < std::max<int64_t>(1, options.seeds); ++seed) {
-    config.seed = static_cast<uint64_t>(seed);
-    for (Job& job : jobs_of_splits(config, splits, fmt::format("{}/seed-{}", folder, seed)))
-      out.jobs.push_back(std::move(job));
+std::vector<RowRuns> run_rows(const std::vector<ExperimentRow>& rows, const ReproduceOptions& options,
+                              const JobRunner& runner, const OnRun& on_run) {
+  std::vector<RowRuns> out(rows.size());
+  std::vector<Job> all;
+  std::vector<size_t> row_of;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    TrainConfig config = config_of(rows[r], options);
+    const std::string folder =
+        fmt::format("{}/{}{}", options.runs, options.quick ? "quick-" : "", folder_name(rows[r]));
+    claim_folder(folder, "config.toml", to_toml(config));
+    auto splits = all_splits(config);
+    if (options.quick) splits.resize(std::min<size_t>(splits.size(), 2));
+    for (int64_t seed = 0; seed < std::max<int64_t>(1, options.seeds); ++seed) {
+      config.seed = static_cast<uint64_t>(seed);
+      for (Job& job : jobs_of_splits(config, splits, fmt::format("{}/seed-{}", folder, seed))) {
+        out[r].jobs.push_back(job);
+        all.push_back(std::move(job));
+        row_of.push_back(r);
+      }
+    }
   }
-  size_t done = 0;
-  out.summaries = run_jobs(out.jobs, options.parallel, runner, [&](size_t, const ResultJson& run) {
-    if (on_run) on_run({full_label(row.label, row.model), ++done, out.jobs.size(), -1, run});
+  std::vector<size_t> done(rows.size(), 0);
+  const auto summaries = run_jobs(all, options.parallel, runner, [&](size_t k, const ResultJson& run) {
+    const size_t r = row_of[k];
+    if (on_run) on_run({full_label(rows[r].label, rows[r].model), ++done[r], out[r].jobs.size(), -1, run});
   });
+  for (size_t k = 0; k < all.size(); ++k) out[row_of[k]].summaries.push_back(summaries[k]);
   return out;
 }
 
@@ -260,8 +276,9 @@ ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& optio
                       {"quick", options.quick},
                       {"seeds", std::max<int64_t>(1, options.seeds)}};
   table["rows"] = ResultJson::array();
-  for (const ExperimentRow& row : rows_of(experiment, options))
-    table["rows"].push_back(row_json(row, run_row(row, options, runner, on_run).summaries));
+  const auto rows = rows_of(experiment, options);
+  const auto runs = run_rows(rows, options, runner, on_run);
+  for (size_t r = 0; r < rows.size(); ++r) table["rows"].push_back(row_json(rows[r], runs[r].summaries));
   return table;
 }
 

@@ -44,9 +44,9 @@ struct RowRuns {
   std::vector<Job> jobs;
   std::vector<ResultJson> summaries;  // in the jobs' order
 };
-/// Runs what is not finished yet.
-RowRuns run_row(const ExperimentRow& row, const ReproduceOptions& options, const JobRunner& runner,
-                const OnRun& on_run);
+/// Runs what is not finished yet of all these rows, as one set of jobs.
+std::vector<RowRuns> run_rows(const std::vector<ExperimentRow>& rows, const ReproduceOptions& options,
+                              const JobRunner& runner, const OnRun& on_run);
 /// What a list of runs calls the row: "Texas, gcn".
 std::string full_label(const std::string& label, const std::string& model);
 /// Of a run's summary what a table is checked by.

@@ -26,13 +26,13 @@ class Gcnii : public GraphModel {
 
  protected:
   torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    const double alpha = options_.alpha;
+    const auto I = torch::eye(options_.hidden, type_);
     const auto H_0 = torch::relu(in_(dropped(X)));
     auto H = H_0;
     for (size_t l = 0; l < W_.size(); ++l) {
       const double beta = std::log(options_.theta / static_cast<double>(l + 1) + 1);
-      const auto P = (1 - alpha) * propagate(S_[g], dropped(H)) + alpha * H_0;
-      H = torch::relu((1 - beta) * P + beta * P.mm(W_[l]));
+      const auto P = torch::lerp(propagate(S_[g], dropped(H)), H_0, options_.alpha);
+      H = torch::relu(P.mm((1 - beta) * I + beta * W_[l]));
     }
     return out_(dropped(H));
   }

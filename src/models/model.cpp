@@ -5,6 +5,7 @@
 
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
+#include "models/dropout_mask.h"
 
 namespace eignn {
 
@@ -18,7 +19,7 @@ void Model::seed_dropout(uint64_t seed) {
 torch::Tensor Model::dropout(const torch::Tensor& x, double p) {
   if (!is_training() || p == 0) return x;
   if (x.is_cuda()) return torch::dropout(x, p, /*train=*/true);  // masks made on the device, where they serve
-  return x * (torch::empty(x.sizes(), x.options()).bernoulli_(1 - p, dropout_generator_) / (1 - p));
+  return x * dropout_mask(x.sizes(), x.options(), p, dropout_generator_);
 }
 
 Head parse_head(const std::string& text) {

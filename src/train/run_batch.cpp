@@ -14,6 +14,7 @@
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tolerance.h"
 #include "graph/random_stream.h"
+#include "models/dropout_mask.h"
 #include "train/config.h"
 #include "train/trainer.h"
 
@@ -217,9 +218,7 @@ class RunBatch::NormalisedOutputs : public Outputs {
 
   torch::Tensor training_scores(const torch::Tensor& scores, const torch::Tensor& B) override {
     if (dropout_ == 0) return scores;
-    auto mask = torch::empty_like(direction_);
-    mask_ = (mask.is_cuda() ? mask.bernoulli_(1 - dropout_) : mask.bernoulli_(1 - dropout_, generator_)) /
-            (1 - dropout_);
+    mask_ = dropout_mask(direction_.sizes(), direction_.options(), dropout_, generator_);
     return scores_of(direction_ * mask_, B);
   }
 

@@ -87,8 +87,9 @@ TEST(ReproduceTables, ThePageNamesTheModelOfEachRow) {
 TEST(Reproductions, HaveOneNameEach) {
   std::set<std::string> names;
   for (const Reproduction& experiment : reproductions()) names.insert(experiment.name);
-  EXPECT_EQ(names, (std::set<std::string>{"chains-binary", "chains-multiclass", "finite-depth",
-                                          "oversmoothing", "efficiency", "noise", "heterophilic", "ppi"}));
+  EXPECT_EQ(names,
+            (std::set<std::string>{"chains-binary", "chains-multiclass", "finite-depth", "oversmoothing",
+                                   "efficiency", "noise", "heterophilic", "ppi", "attacks"}));
   EXPECT_EQ(reproductions().size(), names.size());
 }
 

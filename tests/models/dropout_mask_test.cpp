@@ -1,0 +1,55 @@
+#include "models/dropout_mask.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "eignn/training.h"
+
+namespace eignn {
+namespace {
+
+torch::Tensor mask_of(at::IntArrayRef sizes, double p, uint64_t seed, torch::Dtype dtype = torch::kFloat32) {
+  auto generator = at::detail::createCPUGenerator(seed);
+  return dropout_mask(sizes, dtype, p, generator);
+}
+
+TEST(DropoutMask, KeepsTheMeanAndTheShare) {
+  for (const double p : {0.1, 0.5, 0.9}) {
+    const auto mask = mask_of({1000, 301}, p, 7);
+    const double n = 301000, kept = mask.ne(0).sum().item<double>();
+    EXPECT_NEAR(kept / n, 1 - p, 5 * std::sqrt(p * (1 - p) / n)) << p;
+    EXPECT_EQ(mask.max().item<float>(), static_cast<float>(1 / (1 - p)));
+    EXPECT_EQ(mask.eq(0).logical_or(mask.eq(mask.max())).sum().item<int64_t>(), 301000);
+  }
+}
+
+TEST(DropoutMask, NeighboursAndMasksAreIndependent) {
+  auto generator = at::detail::createCPUGenerator(3);
+  const auto first = dropout_mask({200, 1000}, torch::kFloat64, 0.5, generator) - 1,
+             second = dropout_mask({200, 1000}, torch::kFloat64, 0.5, generator) - 1;
+  const double bound = 5 / std::sqrt(200.0 * 1000);
+  const auto correlation = [](const torch::Tensor& a, const torch::Tensor& b) {
+    return std::abs((a * b).mean().item<double>());
+  };
+  EXPECT_LT(correlation(first, second), bound);
+  for (const int64_t apart : {1, 2, 3, 7})
+    EXPECT_LT(correlation(first.narrow(1, 0, 900), first.narrow(1, apart, 900)), bound) << apart;
+  EXPECT_LT(correlation(first.narrow(0, 0, 199), first.narrow(0, 1, 199)), bound);
+}
+
+TEST(DropoutMask, IsTheSeedsForAnyNumberOfThreads) {
+  const int64_t before = torch::get_num_threads();
+  const auto two = mask_of({301, 301}, 0.3, 5);
+  use_threads(1);
+  const auto one = mask_of({301, 301}, 0.3, 5), other = mask_of({301, 301}, 0.3, 6);
+  use_threads(before);
+  EXPECT_TRUE(torch::equal(one, two));
+  EXPECT_FALSE(torch::equal(one, other));
+  EXPECT_TRUE(torch::equal(mask_of({3}, 0.3, 5), two.view({-1}).narrow(0, 0, 3)));
+}
+
+}  // namespace
+}  // namespace eignn
