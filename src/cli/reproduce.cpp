@@ -65,17 +65,18 @@ ReproduceOptions options_of(const CLI::App& command, const Flags& flags) {
   return options;
 }
 
-// How many runs at a time: as told; otherwise on a CPU a run for each core, of a thread each.
+// How many runs at a time, and of how many threads. What is not told shares the cores: on a CPU a run for
+// each core, of one thread.
 void share_cores(const Reproduction& experiment, const Flags& flags, ReproduceOptions& options) {
   constexpr int64_t most = 8;  // each keeps a data set and its spectrum in memory
-  const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-  options.parallel = flags.jobs;
-  if (flags.jobs == 0) {
-    options.parallel = flags.settings.device == "cpu" ? std::min(cores, most) : 1;
-    if (options.parallel > 1 && !experiment.timed)
-      options.settings.emplace("threads", std::to_string(cores / options.parallel));
-  }
+  options.parallel = std::max<int64_t>(1, flags.jobs);
   if (experiment.timed) options.parallel = 1;
+  if (experiment.timed || flags.settings.device != "cpu") return;
+  const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  const int64_t threads = flags.settings.threads;
+  if (flags.jobs == 0) options.parallel = std::clamp<int64_t>(cores / std::max<int64_t>(1, threads), 1, most);
+  if (options.parallel > 1 && threads == 0)
+    options.settings["threads"] = std::to_string(std::max<int64_t>(1, cores / options.parallel));
 }
 
 std::string runs_folder(const Flags& flags, const Reproduction& experiment) {
@@ -90,6 +91,7 @@ std::string words_of(const Flags& flags, const ReproduceOptions& options) {
   if (!flags.lengths.empty()) self += " --lengths " + flags.lengths;
   if (flags.quick) self += " --quick";
   if (flags.seeds > 0) self += fmt::format(" --seeds {}", flags.seeds);
+  if (flags.jobs > 0) self += fmt::format(" --jobs {}", flags.jobs);
   if (flags.out != Flags().out) self += " --out " + flags.out;
   if (flags.runs != Flags().runs) self += " --runs " + flags.runs;
   for (const auto& [name, value] : options.settings) self += fmt::format(" --{} {}", name, value);
@@ -133,10 +135,14 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
   jobs.resume_words = self;
   ResultJson results = experiment.run(options, job_runner(jobs), [&](const RunReport& report) {
     const std::string metric = metric_of(report.run);
+    const std::string said = !report.text.empty()
+                                 ? report.text
+                                 : fmt::format("validation {}, test {}", percent(report.run["val_" + metric]),
+                                               percent(report.run["test_" + metric]));
     if (!flags.json)
-      note(fmt::format("{}: run {} of {}: validation {}, test {}{}", report.label, report.done, report.all,
-                       percent(report.run["val_" + metric]), percent(report.run["test_" + metric]),
+      note(fmt::format("{}: run {} of {}: {}{}", report.label, report.done, report.all, said,
                        time_left(report.seconds_left)));
+    if (interrupted()) throw Interrupted{"interrupted; finished runs are kept, go on with: " + self};
   });
   results["provenance"] = {{"command", self},
                            {"machine", machine_name()},
@@ -177,6 +183,7 @@ void run_all(const ReproduceOptions& options, const Flags& flags) {
 }
 
 void work(const CLI::App& command, const Flags& flags) {
+  watch_for_interrupt();
   if (flags.name.empty())
     throw UsageError("no experiment is named (eignn reproduce); give one of those in eignn reproduce --help");
   if (flags.name == "all") return run_all(options_of(command, flags), flags);
@@ -226,18 +233,20 @@ void add_reproduce(CLI::App& app) {
       "heterophilic, attacks: only these rows, such as cornell,texas,chameleon-plain-symmetric");
   command->add_option("--lengths", flags->lengths,
                       "chains-*, finite-depth, oversmoothing: lengths of chains");
-  command->add_flag("--quick", flags->quick,
-                    "A taste: fewer lengths and seeds; heterophilic, attacks: two splits; ppi: four "
-                    "training graphs, 50 epochs");
+  command->add_flag(
+      "--quick", flags->quick,
+      "A taste: fewer lengths and seeds; heterophilic, attacks: two splits, fewer epochs; ppi: four "
+      "training graphs, 50 epochs (docs/experiments.md)");
   command->add_option("--seeds", flags->seeds,
                       "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
   command->add_option("--epochs", flags->settings.epochs, "Epochs at most; when not given the recipe's");
   command->add_option("--out", flags->out, "The folder of NAME.json, NAME.md and figures")
       ->capture_default_str();
   command->add_option("--runs", flags->runs, "The folder that keeps the runs")->capture_default_str();
-  command->add_option("--jobs", flags->jobs,
-                      "Runs at a time; when not given as many as there are cores, 8 at most, which share the "
-                      "cores, and one with --device cuda; efficiency: always one");
+  command->add_option(
+      "--jobs", flags->jobs,
+      "Runs at a time; when not given as many as there are cores, or as --threads leaves room for, "
+      "8 at most, and one with --device cuda; efficiency: always one");
   add_machine_flags(*command, flags->settings);
   command->add_flag("--json", flags->json, "Print the results as one JSON object");
   set_work(command, [command, flags] { work(*command, *flags); });

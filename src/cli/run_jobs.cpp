@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 
 #include "cli/child_process.h"
 #include "cli/progress.h"
@@ -62,7 +63,8 @@ Json train_in_child(const Job& job, const JobOptions& options) {
   const std::string errors = job.folder + "/errors.txt";
   const ChildResult child = run_child(command, "", errors);
   constexpr int interrupted_code = 130;
-  if (child.exit_code == interrupted_code) throw Interrupted{options.resume_words};
+  if (child.exit_code == interrupted_code)
+    throw Interrupted{"interrupted; go on with: " + options.resume_words};
   if (child.exit_code != 0)
     throw InputError(fmt::format("a run failed with exit code {}: {} ({}); see {}", child.exit_code,
                                  last_line(read_whole_file(errors)), job.folder, errors));
@@ -96,6 +98,54 @@ void check_jobs(int64_t jobs) {
     throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", jobs));
 }
 
+namespace {
+
+// The runs that these jobs ask for, as one batch; Interrupted, when Ctrl-C ended it.
+std::vector<TogetherRun> run_batch(const std::vector<Job>& jobs, const JobOptions& options) {
+  std::vector<TrainConfig> configs;
+  std::vector<std::string> folders;
+  for (const Job& job : jobs) {
+    if (!job.folder.empty() && !is_interrupted_run(job.folder)) drop_model(job.folder);
+    configs.push_back(job.config);
+    folders.push_back(job.folder);
+  }
+  Progress progress(configs[0].epochs, options.quiet);
+  const auto tell = [&](const std::vector<EpochReport>& reports) {
+    double loss = 0, score = 0;
+    for (const EpochReport& r : reports) {
+      loss += r.val_loss / static_cast<double>(reports.size());
+      score += r.val_score / static_cast<double>(reports.size());
+    }
+    progress.update(reports[0].epoch + 1,
+                    fmt::format("{} run{}: mean validation loss {:.4f} {} {}", reports.size(),
+                                reports.size() == 1 ? "" : "s", loss, reports[0].metric, percent(score)));
+  };
+  auto runs = train_together(configs, folders, loaded_once(configs[0]), tell, interrupted);
+  for (const TogetherRun& run : runs)
+    if (run.summary.interrupted && run.failure.empty())
+      throw Interrupted{folders[0].empty()
+                            ? "interrupted; nothing was kept, since there was no --out"
+                            : "interrupted; finished runs are kept, go on with: " + options.resume_words};
+  return runs;
+}
+
+template <class Act>
+void for_each_batch(const std::vector<size_t>& places, int64_t size, const Act& act) {
+  for (auto first = places.begin(); first != places.end();) {
+    const auto last = first + std::min<std::ptrdiff_t>(size, places.end() - first);
+    act(std::vector<size_t>(first, last));
+    first = last;
+  }
+}
+
+std::vector<Job> at_places(const std::vector<Job>& jobs, const std::vector<size_t>& places) {
+  std::vector<Job> out;
+  for (const size_t k : places) out.push_back(jobs[k]);
+  return out;
+}
+
+}  // namespace
+
 std::vector<Json> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options) {
   std::vector<Json> summaries;
   std::vector<size_t> waiting;
@@ -104,68 +154,57 @@ std::vector<Json> run_in_batches(const std::vector<Job>& jobs, int64_t size, con
     if (summaries.back().is_null()) waiting.push_back(summaries.size() - 1);
   }
   watch_for_interrupt();
-  for (size_t first = 0; first < waiting.size(); first += static_cast<size_t>(size)) {
-    const size_t end = std::min(waiting.size(), first + static_cast<size_t>(size));
-    std::vector<TrainConfig> configs;
-    std::vector<std::string> folders;
-    for (size_t k = first; k < end; ++k) {
-      configs.push_back(jobs[waiting[k]].config);
-      folders.push_back(jobs[waiting[k]].folder);
+  std::string failure;  // the first; the others are brought to their end
+  for_each_batch(waiting, size, [&](const std::vector<size_t>& places) {
+    const auto runs = run_batch(at_places(jobs, places), options);
+    for (size_t k = 0; k < places.size(); ++k) {
+      if (failure.empty()) failure = runs[k].failure;
+      summaries[places[k]] = Json::parse(to_json(runs[k].summary));
     }
-    Progress progress(configs[0].epochs, options.quiet);
-    const auto tell = [&](const std::vector<EpochReport>& reports) {
-      double loss = 0, score = 0;
-      for (const EpochReport& r : reports) {
-        loss += r.val_loss / static_cast<double>(reports.size());
-        score += r.val_score / static_cast<double>(reports.size());
-      }
-      progress.update(reports[0].epoch + 1,
-                      fmt::format("{} run{}: mean validation loss {:.4f} {} {}", reports.size(),
-                                  reports.size() == 1 ? "" : "s", loss, reports[0].metric, percent(score)));
-    };
-    const auto runs = train_together(configs, folders, loaded_once(configs[0]), tell, interrupted);
-    for (size_t k = first; k < end; ++k) {
-      const TrainSummary& run = runs[k - first];
-      if (run.interrupted)
-        throw Interrupted{folders[0].empty()
-                              ? "interrupted; nothing was kept, since there was no --out"
-                              : "interrupted; finished runs are kept, go on with: " + options.resume_words};
-      summaries[waiting[k]] = Json::parse(to_json(run));
-    }
-  }
+  });
+  if (!failure.empty()) throw InputError(failure);
   return summaries;
 }
 
 RunAll in_batches(int64_t size, const JobOptions& options) {
   return [=](const std::vector<Job>& jobs, const std::function<void(size_t, const Json&)>& on_done) {
-    std::map<std::string, std::vector<size_t>> groups;  // of jobs that differ by what is a run's own
+    watch_for_interrupt();
+    std::vector<Json> summaries(jobs.size());
+    std::map<std::string, std::vector<size_t>> groups;  // of jobs that may share a batch
+    const auto take = [&](size_t k, const Json& summary) {
+      summaries[k] = summary;
+      if (on_done) on_done(k, summary);
+    };
     for (size_t k = 0; k < jobs.size(); ++k) {
+      if (const Json summary = finished_summary(jobs[k].folder); !summary.is_null()) {
+        take(k, summary);
+        continue;
+      }
       std::string shared;
       for (const auto& [name, value] : to_strings(jobs[k].config))
-        if (settings_of_a_run().count(name) == 0) shared += name + value + "\n";
+        if (settings_of_a_run().count(name) == 0 || name == "seed") shared += name + "=" + value + "\n";
       groups[shared].push_back(k);
     }
-    std::vector<Json> summaries(jobs.size());
+    // What cannot be batched is said before hours of work on what can.
     for (const auto& [shared, group] : groups)
-      for (size_t first = 0; first < group.size(); first += static_cast<size_t>(size)) {
-        const std::vector<size_t> places(
-            group.begin() + static_cast<std::ptrdiff_t>(first),
-            group.begin() + static_cast<std::ptrdiff_t>(std::min(group.size(), first + size)));
-        std::vector<Job> batch;
-        for (const size_t k : places) batch.push_back(jobs[k]);
-        std::string failure;
-        try {
-          run_in_batches(batch, size, options);
-        } catch (const InputError& error) {
-          failure = error.what();  // of one run at least; the others are in their folders
+      require_batchable(jobs[group[0]].config, loaded_once(jobs[group[0]].config));
+    const RunAll alone = each_by_itself(1, job_runner(options));
+    for (const auto& [shared, group] : groups) {
+      std::vector<size_t> fresh;
+      for (const size_t k : group)  // one that was begun by itself is ended so
+        if (is_interrupted_run(jobs[k].folder))
+          take(k, alone({jobs[k]}, {})[0]);
+        else
+          fresh.push_back(k);
+      for_each_batch(fresh, size, [&](const std::vector<size_t>& places) {
+        const auto runs = run_batch(at_places(jobs, places), options);
+        for (size_t k = 0; k < places.size(); ++k) {
+          if (!options.keep_models) drop_model(jobs[places[k]].folder);
+          take(places[k], runs[k].failure.empty() ? Json::parse(to_json(runs[k].summary))
+                                                  : Json{{"failed", runs[k].failure}});
         }
-        for (const size_t k : places) {
-          summaries[k] = finished_summary(jobs[k].folder);
-          if (summaries[k].is_null()) summaries[k] = {{"failed", failure}};
-          if (!options.keep_models) drop_model(jobs[k].folder);
-          if (on_done) on_done(k, summaries[k]);
-        }
-      }
+      });
+    }
     return summaries;
   };
 }
@@ -173,6 +212,8 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
 JobRunner job_runner(const JobOptions& options) {
   return [options](const Job& job) {
     const bool children = options.parallel > 1 && !job.folder.empty();
+    // A run that was killed while it wrote its last files begins anew.
+    if (!job.folder.empty() && !is_interrupted_run(job.folder)) drop_model(job.folder);
     const Json summary = children ? train_in_child(job, options) : train_here(job, options);
     if (!options.keep_models && !job.folder.empty()) drop_model(job.folder);
     return summary;

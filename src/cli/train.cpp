@@ -86,7 +86,7 @@ std::string commented(const std::string& text) {
 }
 
 void train_all_splits(const TrainConfig& config, const std::string& out, const Flags& flags) {
-  if (!out.empty()) claim_folder(out, "config.toml", to_toml(config));
+  if (!out.empty()) claim_folder(out, config);
   const auto jobs = jobs_of_splits(config, all_splits(config), out);
   const std::string batch = flags.batch_runs > 0 ? fmt::format(" --batch-runs {}", flags.batch_runs) : "";
   const JobOptions options = job_options(flags, "eignn train --resume " + out + batch, true);

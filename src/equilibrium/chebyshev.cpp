@@ -79,7 +79,8 @@ ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent,
 }
 
 torch::Tensor chebyshev_sum(const torch::Tensor& X_hat, const torch::Tensor& alpha, const torch::Tensor& P) {
-  const auto by_term = X_hat.mm(P.flatten(0, -2).t()).view({X_hat.size(0), alpha.size(1), -1});
+  const auto rows = P.flatten(0, -2);
+  const auto by_term = X_hat.mm(rows.t()).view({-1, alpha.size(1), rows.size(0) / alpha.size(1)});
   return (by_term * alpha.unsqueeze(2)).sum(1);
 }
 

@@ -96,8 +96,9 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
                                     reason, features, S.nodes)};
   }
   const Eigenbases bases = eigenbases_of(S, options.dtype);
-  // From the eigenbasis to the nodes that are read, and back: all of them, or some half.
-  const double to_nodes = (needs_all ? 4 : 2) * bases.entries * m;
+  // From the eigenbasis to the nodes that are read, and back: all of them, or some half. Next to nothing on a
+  // GPU, where dense products are cheap and gathered rows are not.
+  const double to_nodes = options.device.is_cpu() ? (needs_all ? 4 : 2) * bases.entries * m : 0;
   const double closed_form = std::min(cost.spectral, cost.krylov) + to_nodes;
   const bool sparse_pays = !bases.affordable() || (options.device.is_cpu() && cost.sparse < closed_form);
   const double others = sparse_pays ? cost.sparse : closed_form;

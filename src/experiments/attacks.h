@@ -34,10 +34,11 @@ struct AttackRow {
 
 /// All the attacks on one checkpoint, a file or a run folder; `all_rows`: on all rows at once too.
 AttackRow attack_checkpoint(const std::string& checkpoint, bool all_rows = true);
-/// The same for a run folder, which keeps the result and is asked for it the next time.
+/// The same for a run folder, which keeps the result in attacks.json and is asked for it the next time,
+/// unless the weights are newer, or this is another version of the program.
 AttackRow attack_run(const std::string& folder);
 /// `split` behind the row's own. InputError when they are not of one model and one data set.
-void append(AttackRow& row, const AttackRow& split);
+void add_split(AttackRow& row, const AttackRow& split);
 
 /// The paper's mean ± std, in percent; nothing where it has none.
 struct AttackFigure {

@@ -99,7 +99,7 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
   shape.features = dataset.feature_count();
   shape.classes = dataset.classes;
   shape.bytes_per_number = static_cast<int64_t>(torch::elementSize(parse_dtype(config.dtype)));
-  shape.eigenbasis = solver != "direct";
+  shape.eigenbasis = solver != "direct" && solver != "sparse";
   shape.reads_all = config.head == "batch-norm";
   shape.scores_alone = solver == "krylov" && config.head == "plain" && config.gamma < 1 &&
                        config.encoder == 0 && config.equilibria == 1 && dataset.graphs() == 1;

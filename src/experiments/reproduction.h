@@ -28,7 +28,9 @@ struct RunReport {
   size_t done = 0, all = 0;
   double seconds_left = -1;  // at the pace so far; negative: not known
   const ResultJson& run;
+  std::string text = {};  // what there is to say, in the place of the run's figures
 };
+/// May be called by several threads, one at a time; an exception ends the experiment.
 using OnRun = std::function<void(const RunReport&)>;
 
 struct Reproduction {

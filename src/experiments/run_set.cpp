@@ -12,6 +12,7 @@
 #include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "report/statistics.h"
+#include "train/config.h"
 
 namespace eignn {
 
@@ -28,35 +29,41 @@ bool is_interrupted_run(const std::string& folder) {
   return !folder.empty() && std::filesystem::exists(folder + "/resume.safetensors");
 }
 
-std::vector<ResultJson> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
-                                 const std::function<void(size_t, const ResultJson&)>& on_done) {
-  std::vector<ResultJson> summaries(jobs.size());
+void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next{0};
-  std::mutex reporting;
+  std::mutex failing;
   std::exception_ptr failure;
-  const auto work = [&] {
-    for (size_t k = next++; k < jobs.size(); k = next++) {
-      ResultJson summary;
+  const auto worker = [&] {
+    for (size_t k = next++; k < count; k = next++) {
       try {
-        summary = finished_summary(jobs[k].folder);
-        if (summary.is_null()) summary = runner(jobs[k]);
+        work(k);
       } catch (...) {
-        const std::lock_guard<std::mutex> lock(reporting);
+        const std::lock_guard<std::mutex> lock(failing);
         if (!failure) failure = std::current_exception();
-        next = jobs.size();
+        next = count;
         return;
       }
-      const std::lock_guard<std::mutex> lock(reporting);
-      summaries[k] = std::move(summary);
-      if (on_done) on_done(k, summaries[k]);
     }
   };
   std::vector<std::thread> others;
-  for (int64_t t = 1; t < std::min<int64_t>(parallel, static_cast<int64_t>(jobs.size())); ++t)
-    others.emplace_back(work);
-  work();
+  for (int64_t t = 1; t < std::min<int64_t>(parallel, static_cast<int64_t>(count)); ++t)
+    others.emplace_back(worker);
+  worker();
   for (auto& thread : others) thread.join();
   if (failure) std::rethrow_exception(failure);
+}
+
+std::vector<ResultJson> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
+                                 const std::function<void(size_t, const ResultJson&)>& on_done) {
+  std::vector<ResultJson> summaries(jobs.size());
+  std::mutex reporting;
+  in_parallel(jobs.size(), parallel, [&](size_t k) {
+    ResultJson summary = finished_summary(jobs[k].folder);
+    if (summary.is_null()) summary = runner(jobs[k]);
+    const std::lock_guard<std::mutex> lock(reporting);
+    summaries[k] = std::move(summary);
+    if (on_done) on_done(k, summaries[k]);
+  });
   return summaries;
 }
 
@@ -77,8 +84,10 @@ std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int
   return jobs;
 }
 
-void claim_folder(const std::string& folder, const std::string& name, const std::string& text) {
-  const std::string path = folder + "/" + name;
+namespace {
+
+// Makes the folder; whether the file at `path` in it, which says what it is for, is there already.
+bool is_claimed(const std::string& folder, const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed || !std::filesystem::is_directory(folder))
@@ -87,12 +96,30 @@ void claim_folder(const std::string& folder, const std::string& name, const std:
                     failed ? failed.message() : "it is a file", folder));
   if (std::filesystem::exists(folder + "/model.safetensors"))
     throw InputError(fmt::format("the folder holds a single run already ({}); give another --out", folder));
-  if (!std::filesystem::exists(path)) return write_file_atomically(path, text);
-  if (read_whole_file(path) != text)
-    throw InputError(
-        fmt::format("the folder holds runs with other settings ({}); give another folder, or the settings of "
-                    "before",
-                    path));
+  return std::filesystem::exists(path);
+}
+
+[[noreturn]] void refuse_other_settings(const std::string& path) {
+  throw InputError(
+      fmt::format("the folder holds runs with other settings ({}); give another folder, or the settings of "
+                  "before",
+                  path));
+}
+
+}  // namespace
+
+void claim_folder(const std::string& folder, const std::string& name, const std::string& text) {
+  const std::string path = folder + "/" + name;
+  if (!is_claimed(folder, path)) return write_file_atomically(path, text);
+  if (read_whole_file(path) != text) refuse_other_settings(path);
+}
+
+void claim_folder(const std::string& folder, const TrainConfig& config) {
+  const std::string path = folder + "/config.toml";
+  if (!is_claimed(folder, path)) return write_file_atomically(path, to_toml(config));
+  TrainConfig before;
+  apply_toml(before, read_whole_file(path), {}, path);
+  if (to_strings(before) != to_strings(config)) refuse_other_settings(path);
 }
 
 std::string metric_of(const ResultJson& summary) {

@@ -43,6 +43,14 @@ std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int
 /// when it holds another text: results of two settings would be mixed.
 void claim_folder(const std::string& folder, const std::string& name, const std::string& text);
 
+/// The same for a folder of runs with these settings, in config.toml. A file of an older version, which knows
+/// fewer of them, is held to mean their defaults.
+void claim_folder(const std::string& folder, const TrainConfig& config);
+
+/// Calls work(0), …, work(count - 1), `parallel` at a time; the first exception ends it, once those under way
+/// have ended.
+void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t)>& work);
+
 /// What the summaries of several splits say together: `runs`, then the mean, the standard deviation and the
 /// half-width of the 95 % interval of the test figure.
 ResultJson summary_of_splits(const std::vector<ResultJson>& runs);

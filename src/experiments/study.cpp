@@ -347,8 +347,7 @@ ResultJson run_study(const Study& study, const ReproduceOptions& options, const 
   for (const StudyJob& job : jobs) {
     TrainConfig any_seed = job.job.config;
     any_seed.seed = 0;
-    claim_folder(std::filesystem::path(job.job.folder).parent_path().string(), "config.toml",
-                 to_toml(any_seed));
+    claim_folder(std::filesystem::path(job.job.folder).parent_path().string(), any_seed);
     plain.push_back(job.job);
     was_finished.push_back(!finished_summary(job.job.folder).is_null());
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "eignn/error.h"
+#include "graph/nearest_name.h"
 
 namespace eignn {
 
@@ -106,15 +107,13 @@ Graph Propagation::pattern() const {
 }
 
 Direction parse_direction(const std::string& text) {
-  for (Direction d : {Direction::undirected, Direction::in, Direction::out})
-    if (text == name(d)) return d;
-  throw UsageError("unknown direction '" + text + "' (--direction); use undirected, in or out");
+  return parse_name<Direction>(text, "direction", "--direction",
+                               {Direction::undirected, Direction::in, Direction::out});
 }
 
 Normalisation parse_normalisation(const std::string& text) {
-  for (Normalisation n : {Normalisation::sym, Normalisation::out_in})
-    if (text == name(n)) return n;
-  throw UsageError("unknown normalisation '" + text + "' (--normalise); use sym or out-in");
+  return parse_name<Normalisation>(text, "normalisation", "--normalise",
+                                   {Normalisation::sym, Normalisation::out_in});
 }
 
 const char* name(Direction direction) {

@@ -34,48 +34,17 @@ Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
   return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
 }
 
-// The set without the graphs that are only trained on, but for the first `count` of these.
-Dataset with_train_graphs(const Dataset& set, int64_t count) {
-  if (set.graphs() == 1 || set.splits.size() != 1)
-    throw InputError(
-        fmt::format("training on some of the graphs needs a set of several with one split ({}); leave out "
-                    "--train-graphs",
-                    set.name));
-  const Split& split = set.splits[0];
-  std::vector<bool> trains(set.graphs(), false), judged(set.graphs(), false);
-  const auto mark = [&](std::vector<bool>& graphs, const torch::Tensor& nodes) {
-    const auto* v = nodes.data_ptr<int64_t>();
-    for (int64_t k = 0; k < nodes.numel(); ++k) graphs[set.graph_of[v[k]]] = true;
-  };
-  mark(trains, split.train);
-  mark(judged, split.val);
-  mark(judged, split.test);
-  std::vector<int64_t> number(set.graphs(), -1);  // of the graphs that stay
-  int64_t graphs = 0;
-  for (int64_t g = 0; g < set.graphs(); ++g)
-    if (judged[g] || (trains[g] && count-- > 0)) number[g] = graphs++;
-
-  Dataset out = set;
-  std::vector<int64_t> nodes;
-  out.graph_of.clear();
-  auto place = torch::full({set.nodes()}, -1, torch::kInt64);
-  auto* place_of = place.data_ptr<int64_t>();
-  for (int64_t v = 0; v < set.nodes(); ++v) {
-    if (number[set.graph_of[v]] < 0) continue;
-    place_of[v] = static_cast<int64_t>(nodes.size());
-    nodes.push_back(v);
-    out.graph_of.push_back(number[set.graph_of[v]]);
+// Trains on the first `count` of the graphs that the split trains on.
+void keep_train_graphs(Dataset& set, int64_t count) {
+  if (set.graphs() == 1)
+    throw InputError(fmt::format(
+        "there is one graph, and no choice of graphs to train on ({}); leave out --train-graphs", set.name));
+  const auto graph_of = torch::tensor(set.graph_of, torch::kInt64);
+  for (Split& split : set.splits) {
+    const auto graph = graph_of.index_select(0, split.train);
+    const auto trained = std::get<0>(at::_unique(graph));  // ascending
+    if (count < trained.numel()) split.train = split.train.masked_select(graph < trained[count]);
   }
-  const auto index = torch::tensor(nodes, torch::kInt64);
-  out.graph = induced(set.graph, nodes);
-  out.features = set.features.index_select(0, index);
-  out.labels = set.labels.index_select(0, index);
-  out.known = set.known.index_select(0, index);
-  for (torch::Tensor* part : {&out.splits[0].train, &out.splits[0].val, &out.splits[0].test}) {
-    const auto moved = place.index_select(0, *part);
-    *part = moved.masked_select(moved >= 0);
-  }
-  return out;
 }
 
 BaselineOptions baseline_options(const TrainConfig& c) {
@@ -107,7 +76,7 @@ PropagationOptions propagation_options(const TrainConfig& c) {
 Dataset load_dataset(const TrainConfig& c) {
   Dataset set = load_dataset(
       c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise}, c.seed);
-  if (c.train_graphs > 0) set = with_train_graphs(set, c.train_graphs);
+  if (c.train_graphs > 0) keep_train_graphs(set, c.train_graphs);
   if (c.feature_norm == "row") set.features = row_normalised(set.features, set.name);
   return set;
 }

@@ -25,14 +25,23 @@ std::string kind_of(const std::string& dataset) {
   return dataset;
 }
 
-// The recipes that a configuration may take, the first one first; EIGNN's chains have one for two classes and
-// one for more.
-std::vector<std::string> recipe_names(const TrainConfig& config) {
-  if (config.model != "eignn")
-    return {config.model + "/" + config.dataset, config.model + "/" + kind_of(config.dataset),
-            config.model + "/any"};
-  if (config.dataset != "chains") return {config.dataset};
-  return {config.num_classes == 2 ? "chains-binary" : "chains-multiclass"};
+// The recipes that a configuration may take: of each list the first that there is, those of the first list on
+// top. EIGNN's chains have one for two classes and one for more.
+std::vector<std::vector<std::string>> recipe_names(const TrainConfig& config) {
+  if (config.model != "eignn") {
+    const std::string kind = kind_of(config.dataset), general = config.model + "/any";
+    if (kind == config.dataset) return {{config.model + "/" + kind, general}};
+    return {{config.model + "/" + config.dataset}, {config.model + "/" + kind, general}};
+  }
+  if (config.dataset != "chains") return {{config.dataset}};
+  return {{config.num_classes == 2 ? "chains-binary" : "chains-multiclass"}};
+}
+
+const EmbeddedRecipe* find_recipe(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    for (const EmbeddedRecipe& recipe : embedded_recipes())
+      if (recipe.name == name) return &recipe;
+  return nullptr;
 }
 
 }  // namespace
@@ -58,13 +67,14 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
 }
 
 std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given) {
-  for (const std::string& wanted : recipe_names(config))
-    for (const EmbeddedRecipe& recipe : embedded_recipes()) {
-      if (recipe.name != wanted) continue;
-      apply_toml(config, recipe.toml, given, "recipe " + wanted);
-      return wanted;
+  std::set<std::string> settled = given;
+  std::string first;
+  for (const auto& names : recipe_names(config))
+    if (const EmbeddedRecipe* recipe = find_recipe(names)) {
+      settled = apply_toml(config, recipe->toml, settled, fmt::format("recipe {}", recipe->name));
+      if (first.empty()) first = recipe->name;
     }
-  return "";
+  return first;
 }
 
 }  // namespace eignn

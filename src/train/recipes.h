@@ -1,7 +1,8 @@
 // Hyper-parameters that belong to a data set and a model: recipes/, compiled in.
 //
-// recipes/texas.toml is EIGNN's for texas. Another model has a folder: recipes/gcnii/texas.toml where the set
-// is named, else that of its kind (chains, universities, wikipedia, ppi), else any.toml.
+// recipes/texas.toml is EIGNN's for texas. Another model has a folder: the recipe of the set's kind there
+// (chains, universities, wikipedia, ppi), or any.toml, and recipes/gcnii/texas.toml on top of it, which need
+// only hold what is different on texas.
 #pragma once
 
 #include <string>

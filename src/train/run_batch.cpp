@@ -107,6 +107,19 @@ const std::set<std::string>& settings_of_a_run() {
   return names;
 }
 
+void require_batchable(const TrainConfig& config, const Dataset& dataset) {
+  require_possible(config, dataset);
+  const Propagation S = make_propagation(dataset, config);
+  if (!S.symmetric) refuse("a batch needs a symmetric S");
+  if (config.solver != "auto") return;
+  if (const Plan plan = plan_solver(S, dataset.feature_count(), solver_options(config));
+      plan.solver == "direct")
+    throw UsageError(
+        fmt::format("a batch is right to the largest entry alone, and this graph calls for direct: {} "
+                    "(--batch-runs); train the runs one by one, or say --solver krylov",
+                    plan.reason));
+}
+
 // What the runs have in common.
 struct RunBatch::Shared {
   TrainConfig config;

@@ -26,10 +26,15 @@ namespace eignn {
 /// The settings in which runs of a batch may differ.
 const std::set<std::string>& settings_of_a_run();
 
+/// UsageError when runs of this configuration cannot be trained as a batch, or should not: where `auto` would
+/// take `direct`, a batch loses the last hops.
+void require_batchable(const TrainConfig& config, const Dataset& dataset);
+
 class RunBatch {
  public:
-  /// The configurations may differ in split, seed, learning rates and weight decays. UsageError when they
-  /// differ in more, or ask for what a batch cannot do (a directed S, other heads, γ = 1).
+  /// The configurations may differ in split, seed, learning rates and weight decays; the data are one set, so
+  /// that a seed moves the start and not the split. UsageError when they differ in more, or ask for what a
+  /// batch cannot do (a directed S, other heads, γ = 1).
   RunBatch(const std::vector<TrainConfig>& configs, const Dataset& dataset, SpectrumStore* store);
   ~RunBatch();
 

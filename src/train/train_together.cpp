@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "eignn/error.h"
 #include "eignn/spectrum_cache.h"
@@ -16,54 +15,71 @@
 
 namespace eignn {
 
-std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs,
-                                         const std::vector<std::string>& folders, const Dataset& dataset,
-                                         const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
-                                         const std::function<bool()>& interrupted) {
-  struct Run {
-    std::unique_ptr<RunFolder> folder;
-    EarlyStopping stopping;
-    Progress progress;
-    TrainSummary summary;
-  };
+namespace {
+
+struct Run {
+  std::unique_ptr<RunFolder> folder;
+  EarlyStopping stopping;
+  Progress progress;
+  TogetherRun result;
+};
+
+// The run at its start; one that cannot start has its failure.
+Run start(const TrainConfig& config, const std::string& folder, const Dataset& dataset, int64_t threads) {
+  Run run{nullptr, EarlyStopping(EarlyStopping::parse(config.stopping), config.patience), {}, {}};
+  run.result.summary.config = config;
+  run.result.summary.split = split_number(config, dataset);
+  run.result.summary.threads = threads;
+  run.result.summary.interrupted = true;
+  try {
+    if (!folder.empty()) run.folder = std::make_unique<RunFolder>(RunFolder::create(folder, config));
+  } catch (const InputError& error) {
+    run.result.failure = error.what();
+  }
+  return run;
+}
+
+}  // namespace
+
+std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
+                                        const std::vector<std::string>& folders, const Dataset& dataset,
+                                        const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
+                                        const std::function<bool()>& interrupted) {
   for (const TrainConfig& config : configs) validate(config);
   const int64_t threads = use_threads(configs.at(0));
-  SpectrumCache cache;
-  RunBatch batch(configs, dataset, &cache);
-  const Plan plan =
-      plan_solver(make_propagation(dataset, configs[0]), dataset.feature_count(), solver_options(configs[0]));
-  if (configs[0].solver == "auto" && plan.solver == "direct")
-    throw UsageError(
-        fmt::format("a batch is right to the largest entry alone, and this graph calls for direct: {} "
-                    "(--batch-runs); train the runs one by one, or say --solver krylov",
-                    plan.reason));
+  require_batchable(configs[0], dataset);
   std::vector<Run> runs;
+  std::vector<int64_t> live;  // the runs in the batch, by place
+  std::vector<TrainConfig> started;
   for (size_t k = 0; k < configs.size(); ++k) {
-    const TrainConfig& c = configs[k];
-    runs.push_back({folders.empty() || folders[k].empty()
-                        ? nullptr
-                        : std::make_unique<RunFolder>(RunFolder::create(folders[k], c)),
-                    EarlyStopping(EarlyStopping::parse(c.stopping), c.patience),
-                    {},
-                    {}});
-    runs[k].summary.config = c;
-    runs[k].summary.split = split_number(c, dataset);
-    runs[k].summary.threads = threads;
-    runs[k].summary.interrupted = true;
+    runs.push_back(start(configs[k], folders.empty() ? "" : folders[k], dataset, threads));
+    if (!runs[k].result.failure.empty()) continue;
+    live.push_back(static_cast<int64_t>(k));
+    started.push_back(configs[k]);
   }
+  const auto results = [&] {
+    std::vector<TogetherRun> out;
+    for (Run& run : runs) out.push_back(run.result);
+    return out;
+  };
+  if (live.empty()) return results();
+  SpectrumCache cache;
+  RunBatch batch(started, dataset, &cache);
 
   const auto end = [&](Run& run) {
-    run.summary.interrupted = false;
-    run.summary.solver = RunBatch::solver_name;
-    Trainer trainer(run.summary.config, dataset, run.summary.split, &cache);
+    TrainSummary& summary = run.result.summary;
+    summary.solver = RunBatch::solver_name;
+    Trainer trainer(summary.config, dataset, summary.split, &cache);
     const auto F_start = trainer.model().propagation_weights()[0].detach().clone();
-    conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
-             run.summary);
+    try {
+      conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
+               summary);
+      summary.interrupted = false;
+    } catch (const InputError& error) {
+      run.result.failure = error.what();
+    }
   };
-  std::string failure;  // of the first run that has one; the others are brought to their end
 
-  std::vector<int64_t> live(configs.size());  // the runs in the batch, by place
-  std::iota(live.begin(), live.end(), 0);
   for (int64_t epoch = 0; epoch < configs[0].epochs && !live.empty(); ++epoch) {
     const Stopwatch watch;
     const auto reports = batch.epoch();
@@ -73,10 +89,9 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
     for (size_t place = 0; place < live.size(); ++place) {
       Run& run = runs[live[place]];
       if (!std::isfinite(reports[place].train_loss)) {
-        if (failure.empty())
-          failure = fmt::format(
-              "the training loss of split {} is not finite (epoch {}); lower --lr, or use --dtype float64",
-              run.summary.split, epoch);
+        run.result.failure = fmt::format(
+            "the training loss of split {} is not finite (epoch {}); lower --lr, or use --dtype float64",
+            run.result.summary.split, epoch);
         continue;
       }
       EpochReport report;
@@ -108,11 +123,7 @@ std::vector<TrainSummary> train_together(const std::vector<TrainConfig>& configs
     }
     if (interrupted && interrupted()) break;
   }
-
-  if (!failure.empty()) throw InputError(failure);
-  std::vector<TrainSummary> out;
-  for (Run& run : runs) out.push_back(run.summary);
-  return out;
+  return results();
 }
 
 }  // namespace eignn

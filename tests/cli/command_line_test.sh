@@ -571,6 +571,14 @@ check "train --batch-runs: what is finished is not run again" cmp "$T/stdout" "$
 run evaluate --checkpoint "$T/batch/split-1" --json
 done_well "evaluate: a run of a batch"
 printf 'lr = [0.01, 0.1]\ngamma = [0.7, 0.8]\nepochs = 10\n' >"$T/rates.toml"
+printf 'lr = [0.1, 1e200]\nepochs = 10\n' >"$T/one-fails.toml"
+printf 'gamma = [0.8, 1.0]\nepochs = 10\n' >"$T/one-cannot.toml"
+run train --dataset "$D" --search "$T/one-fails.toml" --solver krylov --batch-runs 4 --out "$T/one-fails" --json
+json "train --search --batch-runs: a point that fails leaves the others alone" "$T/stdout" \
+  '["failed" in t for t in j["trials"]] == [False, True] and j["trials"][0]["chosen"]'
+refused "train --search --batch-runs: a grid that a batch cannot do, before any run" 2 "--batch-runs,gamma 1" \
+  train --dataset "$D" --search "$T/one-cannot.toml" --solver krylov --batch-runs 4 --out "$T/one-cannot"
+check "train --search --batch-runs: nothing was run" test ! -e "$T/one-cannot/trials"
 run train --dataset "$D" --search "$T/rates.toml" --solver krylov --dtype float64 --batch-runs 3 --out "$T/batched" --json
 cp "$T/stdout" "$T/together"
 run train --dataset "$D" --search "$T/rates.toml" --solver spectral --dtype float64 --json
@@ -607,6 +615,16 @@ if command -v gnuplot >/dev/null; then
   check "reproduce chains-binary: a figure, and the page shows it" \
     sh -c 'grep -q "</svg>" "$1.svg" && grep -q "(chains-binary.svg)" "$1.md"' sh "$T/figures/chains-binary"
 fi
+for jobs in 1 2; do
+  halves=$T/halves-$jobs
+  "$python" "$T/interrupt.py" "$halves/chains-binary/directed/gcn-20/seed-0" 3 20 "$eignn" reproduce chains-binary --lengths 20,30 \
+    --models gcn --seeds 1 --epochs 300 --jobs $jobs --out "$halves" --runs "$halves" >"$T/stdout" 2>"$T/stderr"
+  code=$?
+  cat "$T/stdout" "$T/stderr" >>"$T/everything"
+  check "reproduce, $jobs at a time: interrupted, exit code 130" test "$code" -eq 130
+  check "reproduce, $jobs at a time: says how to go on" \
+    grep -q "go on with: eignn reproduce chains-binary .*--jobs $jobs" "$T/stderr"
+done
 rm -r "$T/figure-runs/chains-binary/undirected/gcn-20/seed-0"
 chains
 check "reproduce chains-binary: a second call runs what is missing alone" \

@@ -25,8 +25,8 @@ TEST(Planner, DenseGraphsWithFewFeaturesTakeTheClosedForm) {
 }
 
 TEST(Planner, WideGraphsWithFewFeaturesTakeSparseProductsOnACpu) {
-  // The shape of a PPI graph: the eigenbasis has eighty times the entries of S.
-  const Propagation S = make_propagation(test::random_graph(2400, 14.0, 1));
+  // Two components of the shape of PPI graphs: their eigenbases have eighty times the entries of S.
+  const Propagation S = make_propagation(test::random_graph(4800, 14.0, 1));
   EXPECT_EQ(plan_solver(S, 50, {}, true).solver, "sparse");
   SolverOptions on_gpu;
   on_gpu.device = torch::kCUDA;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "data/atomic_file.h"
@@ -116,7 +117,7 @@ std::string trained_run(const TemporaryFolder& folder, const std::string& model,
 TEST(Attacks, RunOnTheCheckpointsOfOneModel) {
   const TemporaryFolder folder;
   AttackRow row;
-  for (const uint64_t seed : {0, 1}) append(row, attack_checkpoint(trained_run(folder, "sgc", seed)));
+  for (const uint64_t seed : {0, 1}) add_split(row, attack_checkpoint(trained_run(folder, "sgc", seed)));
   const AttackRow not_linear = attack_checkpoint(trained_run(folder, "gcn", 0), false);
   EXPECT_EQ(row.dataset, "karate");
   EXPECT_EQ(row.model, "sgc");
@@ -130,7 +131,7 @@ TEST(Attacks, RunOnTheCheckpointsOfOneModel) {
     }
   EXPECT_TRUE(not_linear.under[0].certified.empty());
   EXPECT_TRUE(not_linear.under[0].all.empty());
-  EXPECT_CONTAINS(message_of([&] { append(row, not_linear); }), "gcn on karate");
+  EXPECT_CONTAINS(message_of([&] { add_split(row, not_linear); }), "gcn on karate");
 }
 
 TEST(Attacks, ARunKeepsWhatTheyDidToIt) {
@@ -143,8 +144,31 @@ TEST(Attacks, ARunKeepsWhatTheyDidToIt) {
   const AttackRow second = attack_run(run);
   EXPECT_EQ(to_json(attack_table({first})), to_json(attack_table({second})));
   EXPECT_EQ(read_whole_file(run + "/attacks.json"), kept);
-  write_file_atomically(run + "/attacks.json", kept.substr(0, kept.size() / 2));
-  EXPECT_CONTAINS(message_of([&] { attack_run(run); }), "attacks.json");
+}
+
+TEST(Attacks, AreRunAgainWhereWhatIsKeptIsNotOfThisRun) {
+  const TemporaryFolder folder;
+  const std::string run = trained_run(folder, "sgc", 0), file = run + "/attacks.json";
+  attack_run(run);
+  const std::string kept = read_whole_file(file);
+  const auto mended = [&](const std::string& text) {
+    write_file_atomically(file, text);
+    attack_run(run);
+    return read_whole_file(file) == kept;
+  };
+  EXPECT_TRUE(mended(kept.substr(0, kept.size() / 2)));
+  EXPECT_TRUE(mended("{}"));
+  auto other = ResultJson::parse(kept);
+  other["commit"] = "another";
+  other["clean"]["runs"] = {0.0};
+  EXPECT_TRUE(mended(other.dump()));
+  // Weights that were written later.
+  other["commit"] = ResultJson::parse(kept)["commit"];
+  write_file_atomically(file, other.dump());
+  const auto later = std::filesystem::last_write_time(file) + std::chrono::hours(1);
+  std::filesystem::last_write_time(run + "/model.safetensors", later);
+  attack_run(run);
+  EXPECT_EQ(read_whole_file(file), kept);
 }
 
 TEST(Attacks, TheExperimentTakesTheRowsThatThePaperAttacks) {

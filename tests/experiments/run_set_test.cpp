@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "experiments/search.h"
 #include "support/message_of.h"
@@ -79,6 +80,23 @@ TEST(RunSet, AFolderIsForOneSetting) {
   EXPECT_NE(
       message_of([&] { claim_folder(folder.path("a"), "config.toml", "lr = 2\n"); }).find("other settings"),
       std::string::npos);
+}
+
+TEST(RunSet, AFolderOfAnOlderVersionIsKnownByItsSettings) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.lr = 0.25;
+  claim_folder(folder.path("a"), config);
+  // An older version knew no --train-graphs, and had other remarks.
+  std::string text = read_whole_file(folder.path("a/config.toml"));
+  const size_t line = text.find("train-graphs"), end = text.find('\n', line);
+  ASSERT_NE(line, std::string::npos);
+  text.erase(line, end + 1 - line);
+  write_file_atomically(folder.path("a/config.toml"), "# an older one\n" + text);
+  EXPECT_NO_THROW(claim_folder(folder.path("a"), config));
+  config.train_graphs = 4;
+  EXPECT_NE(message_of([&] { claim_folder(folder.path("a"), config); }).find("other settings"),
+            std::string::npos);
 }
 
 TEST(Search, SpansTheGridAndTriesEqualPointsOnce) {

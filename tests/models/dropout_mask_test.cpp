@@ -42,6 +42,7 @@ TEST(DropoutMask, NeighboursAndMasksAreIndependent) {
 
 TEST(DropoutMask, IsTheSeedsForAnyNumberOfThreads) {
   const int64_t before = torch::get_num_threads();
+  use_threads(2);
   const auto two = mask_of({301, 301}, 0.3, 5);
   use_threads(1);
   const auto one = mask_of({301, 301}, 0.3, 5), other = mask_of({301, 301}, 0.3, 6);

@@ -103,6 +103,21 @@ TEST(Recipes, OfAModelGoByTheSetThenItsKindThenAny) {
   }
 }
 
+TEST(Recipes, OfASetLieOnTopOfItsKinds) {
+  TrainConfig texas, others;
+  texas.model = others.model = "gcnii";
+  texas.dataset = "texas";
+  others.dataset = "wisconsin";
+  texas.theta = 7;  // given, and stays
+  apply_recipe(texas, {"theta"});
+  apply_recipe(others, {});
+  EXPECT_EQ(texas.layers, 32);
+  EXPECT_EQ(others.layers, 16);
+  EXPECT_EQ(texas.theta, 7);
+  EXPECT_EQ(texas.feature_norm, "row");
+  EXPECT_EQ(texas.patience, others.patience);
+}
+
 TEST(Recipes, EachIsForAModelThatExistsAndHoldsNothingUnknown) {
   for (const EmbeddedRecipe& recipe : embedded_recipes()) {
     TrainConfig config;

@@ -148,12 +148,12 @@ TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
   EXPECT_LT(fewest, 4u);
   for (int k = 0; k < 4; ++k) {
     const TrainSummary alone = train(configs[k], {}, false, {}, &dataset);
-    EXPECT_EQ(together[k].epochs, alone.epochs) << k;
-    EXPECT_EQ(together[k].best_epoch, alone.best_epoch) << k;
-    EXPECT_EQ(together[k].score.test, alone.score.test) << k;
-    EXPECT_NEAR(together[k].loss.test, alone.loss.test, 1e-8) << k;
-    EXPECT_NEAR(together[k].weight_change, alone.weight_change, 1e-8) << k;
-    EXPECT_EQ(together[k].solver, "chebyshev");
+    EXPECT_EQ(together[k].summary.epochs, alone.epochs) << k;
+    EXPECT_EQ(together[k].summary.best_epoch, alone.best_epoch) << k;
+    EXPECT_EQ(together[k].summary.score.test, alone.score.test) << k;
+    EXPECT_NEAR(together[k].summary.loss.test, alone.loss.test, 1e-8) << k;
+    EXPECT_NEAR(together[k].summary.weight_change, alone.weight_change, 1e-8) << k;
+    EXPECT_EQ(together[k].summary.solver, "chebyshev");
     for (const char* file :
          {"config.toml", "metrics.jsonl", "summary.json", "model.safetensors", "predictions.csv"})
       EXPECT_TRUE(std::filesystem::exists(folders[k] + "/" + file)) << file;
@@ -167,10 +167,17 @@ TEST(RunBatch, KeepsTheOthersWhenOneFails) {
   configs[1].lr_propagation = 1e200;
   TemporaryFolder folder;
   const std::vector<std::string> folders = {folder.path("good"), folder.path("bad")};
-  const std::string said = message_of([&] { train_together(configs, folders, words()); });
-  EXPECT_CONTAINS(said, "split 1");
+  const auto runs = train_together(configs, folders, words());
+  EXPECT_EQ(runs[0].failure, "");
+  EXPECT_CONTAINS(runs[1].failure, "split 1");
   EXPECT_TRUE(std::filesystem::exists(folders[0] + "/summary.json"));
   EXPECT_FALSE(std::filesystem::exists(folders[1] + "/summary.json"));
+  // A folder that is taken is its own run's trouble as well.
+  configs[1] = configs[0];
+  const auto again = train_together(configs, {folders[0], folder.path("new")}, words());
+  EXPECT_CONTAINS(again[0].failure, "holds a run already");
+  EXPECT_EQ(again[1].failure, "");
+  EXPECT_TRUE(std::filesystem::exists(folder.path("new/summary.json")));
 }
 
 TEST(RunBatch, LeavesLongPathsToDirect) {
@@ -187,7 +194,10 @@ TEST(RunBatch, SaysWhenItWasInterrupted) {
   int epochs = 0;
   const auto runs = train_together(
       configs, {}, words(), [&](const auto&) { ++epochs; }, [&] { return epochs == 3; });
-  for (const TrainSummary& run : runs) EXPECT_TRUE(run.interrupted);
+  for (const TogetherRun& run : runs) {
+    EXPECT_TRUE(run.summary.interrupted);
+    EXPECT_EQ(run.failure, "");
+  }
   EXPECT_EQ(epochs, 3);
 }
 
