@@ -27,8 +27,10 @@ TEST(Planner, DenseGraphsWithFewFeaturesTakeTheClosedForm) {
 TEST(Planner, WideGraphsWithFewFeaturesTakeSparseProductsOnACpu) {
   // Two components of the shape of PPI graphs: their eigenbases have eighty times the entries of S.
   const Propagation S = make_propagation(test::random_graph(4800, 14.0, 1));
-  EXPECT_EQ(plan_solver(S, 50, {}, true).solver, "sparse");
-  SolverOptions on_gpu;
+  SolverOptions on_cpu;
+  on_cpu.dtype = torch::kFloat32;
+  EXPECT_EQ(plan_solver(S, 50, on_cpu, true).solver, "sparse");
+  SolverOptions on_gpu = on_cpu;
   on_gpu.device = torch::kCUDA;
   EXPECT_EQ(plan_solver(S, 50, on_gpu, true).solver, "spectral");
 }
