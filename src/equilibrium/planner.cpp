@@ -96,12 +96,7 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
                                     reason, features, S.nodes)};
   }
   const Eigenbases bases = eigenbases_of(S, options.dtype);
-  // From the eigenbasis to the nodes that are read, and back: all of them, or some half. Next to nothing on a
-  // GPU, where dense products are cheap and gathered rows are not.
-  const double to_nodes = options.device.is_cpu() ? (needs_all ? 4 : 2) * bases.entries * m : 0;
-  const double closed_form = std::min(cost.spectral, cost.krylov) + to_nodes;
-  const bool sparse_pays = !bases.affordable() || (options.device.is_cpu() && cost.sparse < closed_form);
-  const double others = sparse_pays ? cost.sparse : closed_form;
+  const double others = bases.affordable() ? std::min(cost.spectral, cost.krylov) : cost.sparse;
   if (affordable) {
     const double reach = reach_of_spectral(options.gamma, m, unit_roundoff(options.dtype));
     const int64_t hops = longest_hops(S.pattern());
@@ -119,7 +114,11 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
             fmt::format("the eigenbasis of a component of {} nodes would take {:.2g} GB and {:.2g} minutes{}",
                         bases.largest, 1e-9 * bases.bytes, bases.seconds / 60,
                         affordable ? "" : ", and the elimination fills in too much")};
-  if (sparse_pays)
+  // From the eigenbasis to the nodes that are read, and back: all of them, or some half. On a GPU, where
+  // dense products are cheap and gathered rows are not, sparse does not pay; with γ = 1 there is no bound on
+  // how long it takes, nor on what its residual hides in small entries.
+  const double to_nodes = (needs_all ? 4 : 2) * bases.entries * m;
+  if (options.device.is_cpu() && options.gamma < 1 && cost.sparse < others + to_nodes)
     return {"sparse", fmt::format("{} features on {} nodes: products with S, which has {} entries, cost less "
                                   "than those with its eigenbasis",
                                   features, S.nodes, S.entries())};

@@ -30,6 +30,9 @@ TEST(Planner, WideGraphsWithFewFeaturesTakeSparseProductsOnACpu) {
   SolverOptions on_cpu;
   on_cpu.dtype = torch::kFloat32;
   EXPECT_EQ(plan_solver(S, 50, on_cpu, true).solver, "sparse");
+  SolverOptions without_bound = on_cpu;
+  without_bound.gamma = 1;
+  EXPECT_EQ(plan_solver(S, 50, without_bound, true).solver, "spectral");
   SolverOptions on_gpu = on_cpu;
   on_gpu.device = torch::kCUDA;
   EXPECT_EQ(plan_solver(S, 50, on_gpu, true).solver, "spectral");
