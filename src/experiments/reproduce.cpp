@@ -97,7 +97,7 @@ std::vector<ExperimentRow> ppi_rows() {
   return rows;
 }
 
-// Epochs of a quick run at most, so that all of them together take two cores less than an hour.
+// Epochs of a quick run at most: a taste, for two cores in minutes.
 int64_t quick_epochs(const ExperimentRow& row) {
   if (row.dataset == "ppi") return 50;
   const bool wikipedia = row.dataset == "chameleon" || row.dataset == "squirrel";

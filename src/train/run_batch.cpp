@@ -99,6 +99,14 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
     refuse(fmt::format("the series for gamma {} has no end in sight", c.gamma));
 }
 
+// S, where a batch can do what the configuration asks for.
+Propagation propagation_of_a_batch(const TrainConfig& config, const Dataset& dataset) {
+  require_possible(config, dataset);
+  Propagation S = make_propagation(dataset, config);
+  if (!S.symmetric) refuse("a batch needs a symmetric S");
+  return S;
+}
+
 }  // namespace
 
 const std::set<std::string>& settings_of_a_run() {
@@ -108,9 +116,7 @@ const std::set<std::string>& settings_of_a_run() {
 }
 
 void require_batchable(const TrainConfig& config, const Dataset& dataset) {
-  require_possible(config, dataset);
-  const Propagation S = make_propagation(dataset, config);
-  if (!S.symmetric) refuse("a batch needs a symmetric S");
+  const Propagation S = propagation_of_a_batch(config, dataset);
   if (config.solver != "auto") return;
   if (const Plan plan = plan_solver(S, dataset.feature_count(), solver_options(config));
       plan.solver == "direct")
@@ -267,7 +273,7 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   const torch::NoGradGuard guard;
   require_alike(configs);
   const TrainConfig& c = configs[0];
-  require_possible(c, dataset);
+  const Propagation S = propagation_of_a_batch(c, dataset);
   SolverOptions options = solver_options(c);
   options.store = store;
   const double tolerance = backward_tolerance(options);
@@ -276,8 +282,6 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   shared_ = std::make_unique<Shared>();
   shared_->config = c;
   shared_->type = torch::dtype(options.dtype).device(options.device);
-  const Propagation S = make_propagation(dataset, c);
-  if (!S.symmetric) refuse("a batch needs a symmetric S");
   shared_->range = std::make_unique<RangeOfS>(S, options, tolerance / 2);
   shared_->X = dataset.features.to(shared_->type);
   shared_->alpha =

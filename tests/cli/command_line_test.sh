@@ -543,6 +543,10 @@ rm -rf "$T/all/split-1"
 run train --resume "$T/all" --json
 json "train --resume: a set of splits is completed to the same result" "$T/stdout" \
   "j['test_accuracy_mean'] == json.load(open('$T/all.json'))['test_accuracy_mean'] and j['runs'][1]['loss'] == json.load(open('$T/all.json'))['runs'][1]['loss']"
+rm "$T/all/split-1/summary.json"
+run train --resume "$T/all" --json
+json "train --resume: a run that was killed before its summary is run again" "$T/stdout" \
+  "j['test_accuracy_mean'] == json.load(open('$T/all.json'))['test_accuracy_mean']"
 refused "train --split all: another setting in the same folder" 1 "$T/all" train --dataset "$D" --split all --epochs 21 --out "$T/all"
 refused "train: a split that is not there" 2 "2 splits" train --dataset "$D" --split 2
 refused "predict: a folder of several runs" 1 "$T/all,split-0" predict --checkpoint "$T/all" --out "$T/out/p.csv"
@@ -584,6 +588,12 @@ cp "$T/stdout" "$T/together"
 run train --dataset "$D" --search "$T/rates.toml" --solver spectral --dtype float64 --json
 json "train --search --batch-runs: the trials that they are alone" "$T/stdout" \
   '[(t["settings"], t["val"], t["chosen"]) for t in j["trials"]] == [(t["settings"], t["val"], t["chosen"]) for t in json.load(open("'"$T"'/together"))["trials"]] and len(j["trials"]) == 4'
+printf 'seed = [0, 1]\nlr = [0.01, 0.1]\nepochs = 10\n' >"$T/seeds.toml" # which draw a split each
+run train --dataset karate --head plain --search "$T/seeds.toml" --solver krylov --dtype float64 --batch-runs 4 --out "$T/seeds" --json
+cp "$T/stdout" "$T/together"
+run train --dataset karate --head plain --search "$T/seeds.toml" --solver spectral --dtype float64 --json
+json "train --search --batch-runs: each seed on its own split" "$T/stdout" \
+  'all(abs(a["loss"]["test"] - b["loss"]["test"]) < 1e-9 for a, b in zip(j["runs"], json.load(open("'"$T"'/together"))["runs"])) and [t["val"] for t in j["trials"]] == [t["val"] for t in json.load(open("'"$T"'/together"))["trials"]]'
 refused "train --search --batch-runs without a folder" 2 "--batch-runs,--out" train --dataset "$D" --search "$T/rates.toml" --batch-runs 3
 refused "train --batch-runs without --split all" 2 "--batch-runs,--split all" train --dataset "$D" --batch-runs 2
 refused "train --batch-runs and --jobs" 2 "--batch-runs,--jobs" train --dataset "$D" --split all --batch-runs 2 --jobs 2 --out "$T/out/x"

@@ -41,6 +41,16 @@ TEST(Chebyshev, SumsToTheResolventWithinItsPromise) {
   }
 }
 
+TEST(Chebyshev, TheSumOfAnEmptySpectrumIsEmpty) {
+  // An S without entries has no eigenvalue but zero.
+  const int64_t terms = 4, b = 2, k = 3, m = 5;
+  const auto X_hat = torch::empty({0, m}, torch::kFloat64), alpha = torch::empty({0, terms}, torch::kFloat64);
+  EXPECT_EQ(chebyshev_sum(X_hat, alpha, random({terms, b, k, m}, 1)).sizes(), (at::IntArrayRef{0, b * k}));
+  const auto pulled = pull_chebyshev_sum(X_hat, alpha, torch::empty({0, b * k}, torch::kFloat64));
+  EXPECT_EQ(pulled.sizes(), (at::IntArrayRef{terms, b * k, m}));
+  EXPECT_EQ(pulled.abs().sum().item<double>(), 0);
+}
+
 TEST(Chebyshev, ChainIsTheSeriesOfTheMatrix) {
   const int64_t b = 3, k = 2, m = 6;
   const double gamma = 0.8;

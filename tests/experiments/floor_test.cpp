@@ -109,6 +109,8 @@ TEST(Floor, EqualChainsCountOnce) {
   EXPECT_EQ(shape.features, 5);
   EXPECT_EQ(shape.classes, 2);
   EXPECT_FALSE(shape.eigenbasis);
+  EXPECT_FALSE(epoch_shape(config, dataset, "sparse").eigenbasis);
+  EXPECT_TRUE(epoch_shape(config, dataset, "spectral").eigenbasis);
   ASSERT_EQ(shape.components.size(), 2u);  // one of each class
   int64_t train = 0, val = 0;
   for (const ComponentShape& c : shape.components) {
