@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "equilibrium/fingerprint.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/unique_components.h"
 #include "train/config.h"
@@ -23,12 +24,6 @@ std::vector<bool> flags_of(const torch::Tensor& index, int64_t nodes) {
   const auto at = index.to(torch::kCPU).contiguous();
   for (int64_t k = 0; k < at.numel(); ++k) chosen[at.data_ptr<int64_t>()[k]] = true;
   return chosen;
-}
-
-// The features of a component as bytes: equal ones are one.
-std::string bytes_of(const torch::Tensor& features, const std::vector<int64_t>& nodes) {
-  const auto rows = features.index_select(0, torch::tensor(nodes, torch::kInt64)).contiguous();
-  return {static_cast<const char*>(rows.data_ptr()), rows.nbytes()};
 }
 
 // Sums over the components that `takes_part` names.
@@ -105,16 +100,17 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
                        config.encoder == 0 && config.equilibria == 1 && dataset.graphs() == 1;
   const Split& split = dataset.splits.at(std::stoll(config.split));
   const auto train = flags_of(split.train, dataset.nodes()), val = flags_of(split.val, dataset.nodes());
+  const auto features = dataset.features.contiguous();
   for (const ComponentKind& kind : unique_components(make_propagation(dataset, config))) {
     std::map<std::string, ComponentShape> distinct;
     for (const auto& nodes : kind.instances) {
-      ComponentShape& c = distinct[bytes_of(dataset.features, nodes)];
+      ComponentShape& c = distinct[fingerprint(features, nodes)];
       c.nodes = kind.S.nodes;
       c.entries = kind.S.entries();
       c.train += count_among(train, nodes);
       c.val += count_among(val, nodes);
     }
-    for (const auto& [features, c] : distinct) shape.components.push_back(c);
+    for (const auto& [key, c] : distinct) shape.components.push_back(c);
   }
   if (dataset.graphs() > 1) {
     std::set<int64_t> graphs;

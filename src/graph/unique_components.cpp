@@ -29,6 +29,12 @@ Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes,
 
 }  // namespace
 
+Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes) {
+  std::vector<int64_t> place(S.nodes, -1);
+  for (size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int64_t>(k);
+  return restricted(S, nodes, place);
+}
+
 std::vector<ComponentKind> unique_components(const Propagation& S) {
   auto components = weak_components(S.pattern()).members();
   std::stable_sort(components.begin(), components.end(),

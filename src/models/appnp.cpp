@@ -22,11 +22,11 @@ class Appnp : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    const auto H = second_(dropped(torch::relu(first_(dropped(X)))));
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
+    const auto H = second_(dropped_relu(first_(dropped(X))));
     auto Z = H;
-    for (int64_t k = 0; k < options_.hops; ++k) Z = (1 - options_.alpha) * step(g, Z) + options_.alpha * H;
-    return Z;
+    for (int64_t k = 0; k < options_.hops; ++k) Z = torch::lerp(step(g, Z), H, options_.alpha);
+    return Z.index_select(0, rows);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "graph/random_stream.h"
@@ -12,26 +13,64 @@ namespace eignn {
 
 namespace {
 
-// Entries 2k and 2k + 1 have a half each of the k-th number of the stream.
-template <class T>
-void fill(T* mask, int64_t size, double p, uint64_t seed) {
-  const auto dropped = static_cast<uint32_t>(p * 4294967296.0);  // of 2³²
-  const T kept = static_cast<T>(1 / (1 - p));
-  // Without a branch: at p = ½ it would be guessed wrong every other time.
-  const auto entry = [&](uint64_t half) {
-    return kept * static_cast<T>(static_cast<int32_t>(static_cast<uint32_t>(half) >= dropped));
-  };
-  constexpr int64_t grain = 16384;  // pairs
-  at::parallel_for(0, size / 2, grain, [&](int64_t first, int64_t last) {
-    for (int64_t k = first; k < last; ++k) {
-      const uint64_t drawn = stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k));
-      mask[2 * k] = entry(drawn);
-      mask[2 * k + 1] = entry(drawn >> 32);
+// Four entries have sixteen bits each of one number of the stream.
+constexpr int64_t per_number = 4;
+
+// Calls put(place, 1 where the entry is kept and 0 where not) for all places, in parallel.
+template <class Put>
+void for_each_entry(int64_t size, double p, uint64_t seed, const Put& put) {
+  const auto dropped = static_cast<uint32_t>(p * 65536 + 0.5);
+  constexpr int64_t grain = 8192;  // numbers
+  at::parallel_for(0, (size + per_number - 1) / per_number, grain, [&](int64_t first, int64_t last) {
+    const auto draw = [&](int64_t k) {
+      return stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k));
+    };
+    // Without a branch: at p = ½ it would be guessed wrong every other time.
+    const auto kept = [&](uint64_t number, int64_t part) {
+      return static_cast<int32_t>(static_cast<uint32_t>(number >> (16 * part) & 0xffff) >= dropped);
+    };
+    const int64_t whole = std::min(last, size / per_number);
+    for (int64_t k = first; k < whole; ++k) {
+      const uint64_t number = draw(k);
+      for (int64_t part = 0; part < per_number; ++part) put(per_number * k + part, kept(number, part));
     }
+    for (int64_t k = std::max(first, whole); k < last; ++k)
+      for (int64_t at = per_number * k; at < size; ++at) put(at, kept(draw(k), at - per_number * k));
   });
-  if (size % 2 == 1)
-    mask[size - 1] = entry(stream_seed(seed, Stream::dropout, static_cast<uint64_t>(size / 2)));
 }
+
+uint64_t seed_from(at::Generator& generator) {
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  return at::check_generator<at::CPUGeneratorImpl>(generator)->random64();
+}
+
+class ReluAndDropoutFunction : public torch::autograd::Function<ReluAndDropoutFunction> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x_, double p,
+                               int64_t seed) {
+    const auto x = x_.contiguous();
+    auto out = torch::empty_like(x);
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "ReLU and dropout", [&] {
+      const scalar_t* from = x.data_ptr<scalar_t>();
+      scalar_t* to = out.data_ptr<scalar_t>();
+      const auto scale = static_cast<scalar_t>(1 / (1 - p));
+      for_each_entry(x.numel(), p, static_cast<uint64_t>(seed), [=](int64_t k, int32_t kept) {
+        to[k] = std::max(from[k], scalar_t{0}) * (scale * static_cast<scalar_t>(kept));
+      });
+    });
+    context->save_for_backward({out});
+    context->saved_data["p"] = p;
+    return out;
+  }
+
+  // Where the result is positive the entry was, and was kept.
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const auto out = context->get_saved_variables()[0];
+    const auto scale = 1 / (1 - context->saved_data["p"].toDouble());
+    return {torch::threshold_backward(gradients[0], out, 0).mul_(scale), torch::Tensor(), torch::Tensor()};
+  }
+};
 
 }  // namespace
 
@@ -39,14 +78,18 @@ torch::Tensor dropout_mask(at::IntArrayRef sizes, const torch::TensorOptions& ty
                            at::Generator& generator) {
   auto mask = torch::empty(sizes, type);
   if (mask.is_cuda()) return mask.bernoulli_(1 - p).div_(1 - p);
-  uint64_t seed = 0;
-  {
-    const std::lock_guard<std::mutex> lock(generator.mutex());
-    seed = at::check_generator<at::CPUGeneratorImpl>(generator)->random64();
-  }
-  AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "dropout_mask",
-                             [&] { fill(mask.data_ptr<scalar_t>(), mask.numel(), p, seed); });
+  const uint64_t seed = seed_from(generator);
+  AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "dropout_mask", [&] {
+    scalar_t* to = mask.data_ptr<scalar_t>();
+    const auto scale = static_cast<scalar_t>(1 / (1 - p));
+    for_each_entry(mask.numel(), p, seed,
+                   [=](int64_t k, int32_t kept) { to[k] = scale * static_cast<scalar_t>(kept); });
+  });
   return mask;
+}
+
+torch::Tensor relu_and_dropout(const torch::Tensor& x, double p, at::Generator& generator) {
+  return ReluAndDropoutFunction::apply(x, p, static_cast<int64_t>(seed_from(generator)));
 }
 
 }  // namespace eignn

@@ -1,4 +1,4 @@
-// Masks of dropout.
+// Dropout.
 #pragma once
 
 #include <torch/types.h>
@@ -10,5 +10,9 @@ namespace eignn {
 /// libtorch's bernoulli_ goes through one generator entry by entry, which was half of a deep model's epoch.
 torch::Tensor dropout_mask(at::IntArrayRef sizes, const torch::TensorOptions& type, double p,
                            at::Generator& generator);
+
+/// ReLU(x) ∘ mask in one pass, without a mask in memory; its gradient needs nothing but the result. x is on
+/// the CPU.
+torch::Tensor relu_and_dropout(const torch::Tensor& x, double p, at::Generator& generator);
 
 }  // namespace eignn

@@ -25,14 +25,14 @@ class Gcn : public GraphModel {
   bool linear_in_features() const override { return options_.layers == 1; }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     // H W first: it is as narrow as the layer.
-    const auto layer = [&](size_t l, const torch::Tensor& H) {
-      return propagate(S_[g], dropped(H).mm(W_[l])) + b_[l];
+    const auto layer = [&](size_t l, const auto& H) {  // H after dropout
+      return propagate(S_[g], H.mm(W_[l])).add_(b_[l]);
     };
-    auto H = layer(0, X);
-    for (size_t l = 1; l < W_.size(); ++l) H = layer(l, torch::relu(H));
-    return H;
+    auto H = layer(0, dropped(X));
+    for (size_t l = 1; l < W_.size(); ++l) H = layer(l, dropped_relu(H));
+    return H.index_select(0, rows);
   }
 
  private:

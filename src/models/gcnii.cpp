@@ -25,16 +25,17 @@ class Gcnii : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     const auto I = torch::eye(options_.hidden, type_);
     const auto H_0 = torch::relu(in_(dropped(X)));
-    auto H = H_0;
+    auto H = dropped(H_0);  // each H is wanted after dropout alone
     for (size_t l = 0; l < W_.size(); ++l) {
       const double beta = std::log(options_.theta / static_cast<double>(l + 1) + 1);
-      const auto P = torch::lerp(propagate(S_[g], dropped(H)), H_0, options_.alpha);
-      H = torch::relu(P.mm((1 - beta) * I + beta * W_[l]));
+      auto P = propagate(S_[g], H).lerp_(H_0, options_.alpha);
+      if (l + 1 == W_.size()) P = P.index_select(0, rows);
+      H = dropped_relu(P.mm((1 - beta) * I + beta * W_[l]));
     }
-    return out_(dropped(H));
+    return out_(H);
   }
 
  private:

@@ -46,14 +46,14 @@ class GeomGcn : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    const auto by_relation = [&](const torch::Tensor& H, const torch::Tensor& W) {
-      auto E = dropped(H).mm(W).chunk(relations, 1);
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
+    const auto by_relation = [&](const torch::Tensor& HW) {
+      auto E = HW.chunk(relations, 1);
       for (int64_t r = 0; r < relations; ++r) E[r] = propagate(S_[g][r], E[r]);
       return E;
     };
-    const auto H = torch::relu(torch::cat(by_relation(X, W_hidden_), 1));
-    return torch::stack(by_relation(H, W_out_)).mean(0);
+    const auto H = dropped_relu(torch::cat(by_relation(dropped(X).mm(W_hidden_)), 1));
+    return torch::stack(by_relation(H.mm(W_out_))).mean(0).index_select(0, rows);
   }
 
  private:

@@ -1,9 +1,9 @@
 #include "models/graph_model.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "eignn/error.h"
+#include "models/dropout_mask.h"
 
 namespace eignn {
 
@@ -14,10 +14,11 @@ GraphModel::GraphModel(const BaselineInputs& in)
       classes_(in.classes),
       start_(at::detail::createCPUGenerator(in.seed)) {
   if (in.graphs.empty()) throw InputError("there is no graph to learn from; give at least one node");
+  if (!in.like.empty()) like_ = torch::tensor(in.like, torch::kInt64).to(type_.device());
   for (const GraphMatrix& graph : in.graphs) {
     Part part;
-    if (!graph.nodes.empty()) {
-      part.nodes = torch::tensor(graph.nodes, torch::kInt64);
+    if (!graph.nodes.empty()) part.nodes = torch::tensor(graph.nodes, torch::kInt64);
+    if (part.nodes.defined() && !like_.defined()) {
       graph_of_.resize(in.X.size(0), -1);
       local_.resize(in.X.size(0), -1);
       for (size_t k = 0; k < graph.nodes.size(); ++k) {
@@ -27,48 +28,57 @@ GraphModel::GraphModel(const BaselineInputs& in)
     }
     graphs_.push_back(std::move(part));
   }
-  use_features(in.X);
+  set_features(in.X);
 }
 
 void GraphModel::use_features(const torch::Tensor& X) {
-  for (Part& part : graphs_) {
-    part.X = (part.nodes.defined() ? X.index_select(0, part.nodes.to(X.device())) : X).to(type_);
-    part.entries = torch::Tensor();
-  }
+  like_ = torch::Tensor();  // with other features, equal components need not be equal any more
+  set_features(X);
+}
+
+void GraphModel::set_features(const torch::Tensor& X) {
+  for (Part& part : graphs_)
+    part.X = Features((part.nodes.defined() ? X.index_select(0, part.nodes.to(X.device())) : X).to(type_));
   features_changed();
 }
 
-torch::Tensor GraphModel::dropped(const torch::Tensor& x) {
-  const auto part =
-      std::find_if(graphs_.begin(), graphs_.end(), [&](const Part& p) { return p.X.is_same(x); });
-  const bool of_features = part != graphs_.end() && x.is_cpu() && !x.requires_grad();
-  if (!of_features || !is_training() || options_.dropout == 0) return dropout(x, options_.dropout);
-  if (!part->entries.defined()) part->entries = x.flatten().nonzero().squeeze(1);
-  if (part->entries.numel() > x.numel() / 8) return dropout(x, options_.dropout);
-  // A zero stays zero, dropped or not: only the others need a draw. (Words of a page: one or two in a
-  // hundred.)
-  auto out = torch::zeros_like(x);
-  out.view({-1}).index_copy_(0, part->entries,
-                             dropout(x.flatten().index_select(0, part->entries), options_.dropout));
-  return out;
+Features GraphModel::dropped(const Features& X) {
+  if (!is_training() || options_.dropout == 0) return X;
+  return X.changed([&](const torch::Tensor& entries) { return dropped(entries); });
+}
+
+torch::Tensor GraphModel::dropped_relu(const torch::Tensor& x) {
+  if (!is_training() || options_.dropout == 0 || !x.is_cpu()) return dropped(torch::relu(x));
+  return relu_and_dropout(x, options_.dropout, dropout_generator_);
 }
 
 torch::Tensor GraphModel::scores(const torch::Tensor& index) {
-  if (graph_of_.empty()) return forward(0, graphs_[0].X).index_select(0, index);
+  const bool equal_are_alike = !is_training() || options_.dropout == 0 || draws_at_rows_alone();
+  if (like_.defined() && equal_are_alike)
+    return forward(graphs_.size() - 1, graphs_.back().X, like_.index_select(0, index));
+  return graph_of_.empty() ? forward(0, graphs_[0].X, index) : scores_of_several(index);
+}
+
+torch::Tensor GraphModel::scores_of_several(const torch::Tensor& index) {
   const auto nodes = index.to(torch::kCPU).contiguous();
   const int64_t* v = nodes.data_ptr<int64_t>();
-  std::vector<int64_t> offset(graphs_.size(), -1), at(nodes.numel());
-  for (int64_t k = 0; k < nodes.numel(); ++k) offset[graph_of_[v[k]]] = 0;
-  std::vector<torch::Tensor> below;  // the scores of one graph after the other
-  int64_t rows = 0;
-  for (size_t g = 0; g < graphs_.size(); ++g) {
-    if (offset[g] < 0) continue;
-    below.push_back(forward(g, graphs_[g].X));
-    offset[g] = rows;
-    rows += below.back().size(0);
+  std::vector<std::vector<int64_t>> rows(graphs_.size()), at(graphs_.size());  // in the graph, in the index
+  for (int64_t k = 0; k < nodes.numel(); ++k) {
+    rows[graph_of_[v[k]]].push_back(local_[v[k]]);
+    at[graph_of_[v[k]]].push_back(k);
   }
-  for (int64_t k = 0; k < nodes.numel(); ++k) at[k] = offset[graph_of_[v[k]]] + local_[v[k]];
-  return torch::cat(below, 0).index_select(0, torch::tensor(at, torch::kInt64).to(type_.device()));
+  const auto ready = [&](const std::vector<int64_t>& numbers) {
+    return torch::tensor(numbers, torch::kInt64).to(type_.device());
+  };
+  std::vector<torch::Tensor> below;  // the scores of one graph after the other
+  std::vector<int64_t> order;
+  for (size_t g = 0; g < graphs_.size(); ++g) {
+    if (rows[g].empty()) continue;
+    below.push_back(forward(g, graphs_[g].X, ready(rows[g])));
+    order.insert(order.end(), at[g].begin(), at[g].end());
+  }
+  if (below.empty()) return torch::zeros({0, classes_}, type_);
+  return torch::cat(below, 0).index_select(0, ready(order).argsort());
 }
 
 torch::Tensor GraphModel::parameter(const std::string& name, const torch::Tensor& start) {

@@ -8,17 +8,21 @@
 #include <vector>
 
 #include "eignn/model.h"
+#include "models/features.h"
 
 namespace eignn {
 
 /// All that a baseline is made from.
 struct BaselineInputs {
-  const std::vector<GraphMatrix>& graphs;
+  std::vector<GraphMatrix> graphs;
   const torch::Tensor& X;
   int64_t classes;
   const BaselineOptions& options;
   torch::TensorOptions type;
   uint64_t seed;
+  /// Where components of a graph are equal, features and all, the last of `graphs` has one of each, and this
+  /// says of each node which of its nodes is like it. Empty: no such graph.
+  std::vector<int64_t> like = {};
 };
 
 /// A network that mixes nodes along the graph and in no other way, so that several disjoint graphs are worked
@@ -32,13 +36,17 @@ class GraphModel : public Model {
  protected:
   explicit GraphModel(const BaselineInputs& inputs);
 
-  /// The scores of all nodes of graph g, whose features are X.
-  virtual torch::Tensor forward(size_t g, const torch::Tensor& X) = 0;
+  /// The scores of the nodes `rows` of graph g, whose features are X.
+  virtual torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) = 0;
+  /// Whether nothing is drawn in training but dropout at `rows`, after all that mixes nodes.
+  virtual bool draws_at_rows_alone() const { return false; }
   /// What was derived from the features is out of date.
   virtual void features_changed() {}
 
-  /// Dropout at --dropout; the features, where most of them are zero, at the cost of the others.
-  torch::Tensor dropped(const torch::Tensor& x);
+  /// Dropout at --dropout.
+  torch::Tensor dropped(const torch::Tensor& x) { return dropout(x, options_.dropout); }
+  Features dropped(const Features& X);
+  torch::Tensor dropped_relu(const torch::Tensor& x);
 
   // Drawn in float64, so that one seed means one start in every precision.
   torch::Tensor parameter(const std::string& name, const torch::Tensor& start);
@@ -55,17 +63,21 @@ class GraphModel : public Model {
  private:
   struct Part {
     torch::Tensor nodes;  // rows of all features; undefined: all
-    torch::Tensor X;
-    torch::Tensor entries;  // where X is not zero, of X in one row; asked for by the first dropout
+    Features X;
   };
+  void set_features(const torch::Tensor& X);
+  torch::Tensor scores_of_several(const torch::Tensor& index);
+
   std::vector<Part> graphs_;
   std::vector<int64_t> graph_of_, local_;  // of each node; empty when there is one graph
+  torch::Tensor like_;                     // BaselineInputs::like; undefined: not to be used
 };
 
 /// x W + b for a layer's weights.
 struct Linear {
   torch::Tensor W, b;
   torch::Tensor operator()(const torch::Tensor& x) const { return torch::addmm(b, x, W); }
+  torch::Tensor operator()(const Features& X) const { return X.mm(W).add_(b); }
 };
 
 }  // namespace eignn

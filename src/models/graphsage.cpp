@@ -31,10 +31,9 @@ class GraphSage : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    auto H = layer(g, layers_[0], options_.samples, X);
-    H = layer(g, layers_[1], options_.samples_second, H);
-    return out_(dropped(H));
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
+    const auto H = layer(g, layers_[0], options_.samples, dropped(X));
+    return out_(dropped(layer(g, layers_[1], options_.samples_second, dropped(H)).index_select(0, rows)));
   }
 
  private:
@@ -42,8 +41,8 @@ class GraphSage : public GraphModel {
     torch::Tensor W_self, W_mean, b;
   };
 
-  torch::Tensor layer(size_t g, const Layer& l, int64_t samples, const torch::Tensor& input) {
-    const auto H = dropped(input);
+  template <class States>
+  torch::Tensor layer(size_t g, const Layer& l, int64_t samples, const States& H) {
     const auto weights = is_training() && samples > 0
                              ? mean_of_some(edges_[g], samples, dropout_generator_).to(type_)
                              : mean_[g];

@@ -29,10 +29,13 @@ class H2gcn : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+  bool draws_at_rows_alone() const override { return true; }
+
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     std::vector<torch::Tensor> R = {torch::relu(X.mm(W_embed_))};
     for (int64_t k = 0; k < options_.layers; ++k)
       R.push_back(torch::cat({propagate(S1_[g], R.back()), propagate(S2_[g], R.back())}, 1));
+    for (auto& of_round : R) of_round = of_round.index_select(0, rows);
     return dropped(torch::cat(R, 1)).mm(W_);
   }
 

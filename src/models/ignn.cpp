@@ -66,18 +66,20 @@ class Ignn : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+  bool draws_at_rows_alone() const override { return layers_.size() == 1; }
+
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     if (layers_.size() == 1) {
-      const auto Z = state(g, layers_[0], X);
+      const auto Z = state(g, layers_[0], X).index_select(0, rows);
       return dropped(options_.head == Head::l2 ? unit_rows(Z, smallest()) : Z).mm(B_);
     }
-    auto H = X;
+    auto H = X.dense();
     for (const Layer& layer : layers_) {
       const bool last = &layer == &layers_.back();
       const auto sum = state(g, layer, H) + layer.skip(H);
       H = last ? sum : dropped(torch::elu(sum));
     }
-    return H;
+    return H.index_select(0, rows);
   }
 
  private:
@@ -90,7 +92,8 @@ class Ignn : public GraphModel {
   // A state of this size has a direction whose gradient, 1/‖z‖ large, stays in range on its way back.
   double smallest() const { return type_.dtype() == torch::kFloat32 ? 1e-30 : 1e-290; }
 
-  torch::Tensor state(size_t g, const Layer& layer, const torch::Tensor& X) const {
+  template <class States>
+  torch::Tensor state(size_t g, const Layer& layer, const States& X) const {
     const auto bias = propagate(S_[g], X.mm(layer.Omega));
     if (!finite_)
       return implicit_state(S_[g], layer.W, bias, {options_.tolerance, options_.max_iterations}, counts_);

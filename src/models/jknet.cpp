@@ -23,11 +23,16 @@ class JkNet : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    std::vector<torch::Tensor> H;
-    for (size_t l = 0; l < W_.size(); ++l)
-      H.push_back(torch::relu(propagate(S_[g], dropped(l == 0 ? X : H.back()).mm(W_[l])) + b_[l]));
-    return out_(dropped(torch::cat(H, 1)));
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
+    std::vector<torch::Tensor> seen;  // of each layer, at the rows
+    auto H = dropped(X).mm(W_[0]);
+    for (size_t l = 0;;) {
+      const auto before_relu = propagate(S_[g], H).add_(b_[l]);
+      seen.push_back(torch::relu(before_relu.index_select(0, rows)));
+      if (++l == W_.size()) break;
+      H = dropped_relu(before_relu).mm(W_[l]);
+    }
+    return out_(dropped(torch::cat(seen, 1)));
   }
 
  private:

@@ -24,9 +24,9 @@ class Mlp : public GraphModel {
   bool linear_in_features() const override { return options_.layers == 1; }
 
  protected:
-  torch::Tensor forward(size_t, const torch::Tensor& X) override {
-    auto h = layers_[0](dropped(X));
-    for (size_t l = 1; l < layers_.size(); ++l) h = layers_[l](dropped(torch::relu(h)));
+  torch::Tensor forward(size_t, const Features& X, const torch::Tensor& rows) override {
+    auto h = layers_[0](dropped(X)).index_select(0, rows);
+    for (size_t l = 1; l < layers_.size(); ++l) h = layers_[l](dropped_relu(h));
     return h;
   }
 

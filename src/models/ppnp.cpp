@@ -66,8 +66,8 @@ class Ppnp : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    return Pi_[g](second_(dropped(torch::relu(first_(dropped(X))))));
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
+    return Pi_[g](second_(dropped_relu(first_(dropped(X))))).index_select(0, rows);
   }
 
  private:

@@ -5,6 +5,8 @@
 #include "eignn/error.h"
 #include "eignn/model.h"
 #include "graph/nearest_name.h"
+#include "graph/unique_components.h"
+#include "models/alike.h"
 #include "models/baselines.h"
 #include "models/graph_model.h"
 
@@ -32,6 +34,21 @@ const std::vector<std::pair<std::string, Make>>& baselines() {
   return all;
 }
 
+// Geom-GCN's plane shows a node where all the others are.
+bool sees_components_apart(const std::string& name) {
+  return name != "geom-gcn";
+}
+
+// One component of each kind, as a graph beside the whole, if it is half the work at most.
+void add_alike_nodes(BaselineInputs& inputs) {
+  const Propagation& S = *inputs.graphs[0].S;
+  AlikeNodes alike = alike_nodes(S, inputs.X);
+  if (2 * static_cast<int64_t>(alike.nodes.size()) > S.nodes) return;
+  auto part = std::make_shared<Propagation>(restricted(S, alike.nodes));
+  inputs.graphs.push_back({std::move(alike.nodes), std::move(part)});
+  inputs.like = std::move(alike.like);
+}
+
 }  // namespace
 
 const std::vector<std::string>& model_names() {
@@ -46,8 +63,12 @@ const std::vector<std::string>& model_names() {
 std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<GraphMatrix>& graphs,
                                      const torch::Tensor& X, int64_t classes, const BaselineOptions& options,
                                      const torch::TensorOptions& type, uint64_t seed) {
-  for (const auto& [known, make] : baselines())
-    if (known == name) return make({graphs, X, classes, options, type, seed});
+  for (const auto& [known, make] : baselines()) {
+    if (known != name) continue;
+    BaselineInputs inputs{graphs, X, classes, options, type, seed};
+    if (graphs.size() == 1 && sees_components_apart(name)) add_alike_nodes(inputs);
+    return make(inputs);
+  }
   std::vector<std::string> names(model_names().begin() + 1, model_names().end());
   throw UsageError(unknown_name("baseline", "--model", name, names));
 }

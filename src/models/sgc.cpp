@@ -23,10 +23,12 @@ class Sgc : public GraphModel {
   bool linear_in_features() const override { return true; }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
-    if (X.requires_grad()) return torch::addmm(b_, smooth(g, X), W_);
-    if (!smoothed_[g].defined()) smoothed_[g] = smooth(g, X);
-    return torch::addmm(b_, smoothed_[g], W_);
+  bool draws_at_rows_alone() const override { return true; }
+
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
+    if (X.dense().requires_grad()) return torch::addmm(b_, smooth(g, X.dense()).index_select(0, rows), W_);
+    if (!smoothed_[g].defined()) smoothed_[g] = smooth(g, X.dense());
+    return torch::addmm(b_, smoothed_[g].index_select(0, rows), W_);
   }
   void features_changed() override { std::fill(smoothed_.begin(), smoothed_.end(), torch::Tensor()); }
 

@@ -32,14 +32,14 @@ class Sse : public GraphModel {
   }
 
  protected:
-  torch::Tensor forward(size_t g, const torch::Tensor& X) override {
+  torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     // What of T does not depend on h.
     const auto C = X.mm(W_own_) + propagate(S_[g], X.mm(W_heard_)) + b_;
     const auto T = [&](const torch::Tensor& h) {
       return torch::tanh(C + propagate(S_[g], h.mm(W_state_))).mm(W_);
     };
     const auto state = is_training() ? drawn_state(T, C.sizes()) : full_state(T, C.sizes());
-    return second_(dropped(torch::relu(first_(dropped(T(state))))));
+    return second_(dropped_relu(first_(dropped(T(state).index_select(0, rows)))));
   }
 
  private:

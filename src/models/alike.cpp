@@ -1,0 +1,30 @@
+#include "models/alike.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "equilibrium/fingerprint.h"
+#include "graph/unique_components.h"
+
+namespace eignn {
+
+AlikeNodes alike_nodes(const Propagation& S, const torch::Tensor& X) {
+  const auto x = X.detach().to(torch::kCPU).contiguous();
+  AlikeNodes out;
+  std::vector<int64_t> first_like(S.nodes);
+  for (const ComponentKind& kind : unique_components(S)) {
+    std::map<std::string, const std::vector<int64_t>*> known;
+    for (const auto& nodes : kind.instances) {
+      const auto [at, fresh] = known.emplace(fingerprint(x, nodes), &nodes);
+      for (size_t k = 0; k < nodes.size(); ++k) first_like[nodes[k]] = (*at->second)[k];
+      if (fresh) out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
+    }
+  }
+  std::sort(out.nodes.begin(), out.nodes.end());
+  for (int64_t first : first_like)
+    out.like.push_back(std::lower_bound(out.nodes.begin(), out.nodes.end(), first) - out.nodes.begin());
+  return out;
+}
+
+}  // namespace eignn
