@@ -7,6 +7,12 @@
 
 #include "equilibrium/thin_kernel.h"
 
+#ifdef EIGNN_HAVE_CUDA
+#include <c10/cuda/CUDAStream.h>
+
+#include "equilibrium/chain_kernel.h"
+#endif
+
 namespace eignn {
 
 namespace {
@@ -34,6 +40,37 @@ void add_product_(torch::Tensor to, const torch::Tensor& P, const torch::Tensor&
     });
 }
 
+// Whether one kernel on a GPU has done it all: P_1 … from P_0, or the cotangents C run backwards.
+#ifdef EIGNN_HAVE_CUDA
+template <class Kernel>
+bool done_in_one_kernel(const torch::Tensor& P, const torch::Tensor& argument, const Kernel& kernel) {
+  if (!P.is_cuda() || P.size(3) > most_chain_columns) return false;
+  const ChainShape shape{P.size(0), P.size(1), P.size(2), P.size(3)};
+  const auto A = argument.contiguous();
+  void* stream = c10::cuda::getCurrentCUDAStream().stream();
+  AT_DISPATCH_FLOATING_TYPES(P.scalar_type(), "chain",
+                             [&] { kernel(P.data_ptr<scalar_t>(), A.data_ptr<scalar_t>(), shape, stream); });
+  return true;
+}
+bool ran_in_one_kernel(const torch::Tensor& P, const torch::Tensor& argument) {
+  return done_in_one_kernel(P, argument, [](auto* p, const auto* a, const ChainShape& shape, void* stream) {
+    run_chain_on_gpu(p, a, shape, stream);
+  });
+}
+bool pulled_in_one_kernel(const torch::Tensor& C, const torch::Tensor& argument) {
+  return done_in_one_kernel(C, argument, [](auto* c, const auto* a, const ChainShape& shape, void* stream) {
+    pull_chain_on_gpu(c, a, shape, stream);
+  });
+}
+#else
+bool ran_in_one_kernel(const torch::Tensor&, const torch::Tensor&) {
+  return false;
+}
+bool pulled_in_one_kernel(const torch::Tensor&, const torch::Tensor&) {
+  return false;
+}
+#endif
+
 }  // namespace
 
 int64_t chebyshev_terms(double gamma, double tolerance) {
@@ -54,6 +91,7 @@ torch::Tensor chebyshev_coefficients(const torch::Tensor& lambda, double gamma, 
 
 void ChebyshevChain::run(const torch::Tensor& P0, const torch::Tensor& twice_argument) {
   P[0].copy_(P0);
+  if (ran_in_one_kernel(P, twice_argument)) return;
   P[1].zero_();
   add_product_(P[1], P[0], twice_argument);
   P[1].mul_(0.5);                            // T_1(x) = x
@@ -67,12 +105,14 @@ void ChebyshevChain::run(const torch::Tensor& P0, const torch::Tensor& twice_arg
 ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent,
                                             const torch::Tensor& twice_argument) const {
   const auto C = cotangent.contiguous();
-  for (int64_t p = P.size(0) - 1; p >= 2; --p) {
-    add_product_(C[p - 1], C[p], twice_argument);
-    C[p - 2].sub_(C[p]);
+  if (!pulled_in_one_kernel(C, twice_argument)) {
+    for (int64_t p = P.size(0) - 1; p >= 2; --p) {
+      add_product_(C[p - 1], C[p], twice_argument);
+      C[p - 2].sub_(C[p]);
+    }
+    C[1].mul_(0.5);
+    add_product_(C[0], C[1], twice_argument);
   }
-  C[1].mul_(0.5);
-  add_product_(C[0], C[1], twice_argument);
   const int64_t last = P.size(0) - 1;
   const auto left = stacked(P.narrow(0, 0, last)), right = 4 * stacked(C.narrow(0, 1, last));
   return {C[0], left.transpose(1, 2).bmm(right)};  // 4 = ∂ 2(2g - I) / ∂g

@@ -22,9 +22,7 @@ void for_each_entry(int64_t size, double p, uint64_t seed, const Put& put) {
   const auto dropped = static_cast<uint32_t>(p * 65536 + 0.5);
   constexpr int64_t grain = 8192;  // numbers
   at::parallel_for(0, (size + per_number - 1) / per_number, grain, [&](int64_t first, int64_t last) {
-    const auto draw = [&](int64_t k) {
-      return stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k));
-    };
+    const auto draw = [&](int64_t k) { return stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k)); };
     // Without a branch: at p = ½ it would be guessed wrong every other time.
     const auto kept = [&](uint64_t number, int64_t part) {
       return static_cast<int32_t>(static_cast<uint32_t>(number >> (16 * part) & 0xffff) >= dropped);

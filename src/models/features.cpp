@@ -61,8 +61,7 @@ template <class Pattern>
 class ProductFunction : public torch::autograd::Function<ProductFunction<Pattern>> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& W,
-                               const torch::Tensor& entries,
-                               const c10::intrusive_ptr<Held<Pattern>>& held) {
+                               const torch::Tensor& entries, const c10::intrusive_ptr<Held<Pattern>>& held) {
     context->saved_data["pattern"] = c10::IValue::make_capsule(held);
     context->save_for_backward({entries});
     return held->pattern->straight.times(entries, W);
@@ -87,9 +86,9 @@ Features::Features(const torch::Tensor& X) : X_(X) {
   const auto row = flat.div(X.size(1), "floor"), column = flat.remainder(X.size(1));
   const auto by_column = column.argsort(/*stable=*/true, 0, false);
   const auto ordered = [&](const torch::Tensor& t) { return t.index_select(0, by_column); };
-  pattern_ = std::make_shared<Pattern>(Pattern{at::DimVector(X.sizes()), flat,
-                                               Places::of(X.size(0), row, column),
-                                               Places::of(X.size(1), ordered(column), ordered(row)), by_column});
+  pattern_ =
+      std::make_shared<Pattern>(Pattern{at::DimVector(X.sizes()), flat, Places::of(X.size(0), row, column),
+                                        Places::of(X.size(1), ordered(column), ordered(row)), by_column});
   entries_ = X.flatten().index_select(0, flat);
 }
 
@@ -101,7 +100,8 @@ torch::Tensor Features::dense() const {
 }
 
 torch::Tensor Features::mm(const torch::Tensor& W) const {
-  return pattern_ ? ProductFunction<Pattern>::apply(W, entries_, c10::make_intrusive<Held<Pattern>>(pattern_)) : X_.mm(W);
+  return pattern_ ? ProductFunction<Pattern>::apply(W, entries_, c10::make_intrusive<Held<Pattern>>(pattern_))
+                  : X_.mm(W);
 }
 
 Features Features::changed(const std::function<torch::Tensor(const torch::Tensor&)>& change) const {

@@ -38,8 +38,7 @@ class Gat : public GraphModel {
       const Layer& layer = layers_[l];
       const bool last = l + 1 == layers_.size();
       const int64_t heads = layer.a_from.size(0), units = layer.a_from.size(1);
-      const auto WH =
-          (l == 0 ? dropped(X).mm(layer.W) : dropped(H).mm(layer.W)).view({-1, heads, units});
+      const auto WH = (l == 0 ? dropped(X).mm(layer.W) : dropped(H).mm(layer.W)).view({-1, heads, units});
       const auto alpha = attention(edges_[g], (WH * layer.a_from).sum(2), (WH * layer.a_to).sum(2), 0.2);
       const auto heard = weighted_sum(edges_[g], dropped(alpha), WH);
       if (last) return heard.index_select(0, rows).mean(1) + layer.b;

@@ -1,0 +1,24 @@
+// The recurrence of a ChebyshevChain on a GPU, all terms in one kernel each way: on small problems launches
+// are most of an epoch. Every row of P goes its own way, so that a block has one row and the whole argument
+// in shared memory, and no block waits for another.
+#pragma once
+
+#include <cstdint>
+
+namespace eignn {
+
+constexpr int64_t most_chain_columns = 128;  // m² numbers fit into a block's shared memory, in float64 too
+
+struct ChainShape {
+  int64_t terms, batch, rows, m;  // P is (terms, batch, rows, m)
+};
+
+/// P_1 … from P_0; `argument` is 2(2g - I), (batch, m, m). `stream` is a cudaStream_t.
+template <class T>
+void run_chain_on_gpu(T* P, const T* argument, const ChainShape& shape, void* stream);
+
+/// The cotangents C of P, run backwards in place.
+template <class T>
+void pull_chain_on_gpu(T* C, const T* argument, const ChainShape& shape, void* stream);
+
+}  // namespace eignn
