@@ -44,17 +44,17 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   const int64_t m = gram.size(0), width = std::min(most_columns, m / features_per_column);
   if (width == 0) return {};
   // Powers of FᵀF/ν on the start: its largest eigenvalue is 1/√m at least, so that they stay in range.
-  const auto nu = gram.norm(), over_nu = torch::where(nu > 0, nu.reciprocal(), torch::zeros_like(nu));
+  const auto nu = gram.norm();
+  if (!(nu.item<double>() > 0)) return {};
   std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
-  for (int power = 0; power < blocks + 1; ++power) powers.push_back(gram.mm(powers.back()) * over_nu);
+  for (int power = 0; power < blocks + 1; ++power) powers.push_back(gram.mm(powers.back()) / nu);
   const auto join = [&](int first) {
     return torch::cat(std::vector<torch::Tensor>(powers.begin() + first, powers.begin() + first + blocks), 1);
   };
   const auto Y = join(1), gY = join(2);
   const auto both = exact(torch::stack({Y.t().mm(Y), Y.t().mm(gY)}));  // one wait for the device
   const auto YtY = both[0], YtgY = both[1];
-  if (!(YtY.diagonal().max().item<double>() > 0)) return {};  // F = 0
-  const SingleThread guard;                                   // matrices of 48 columns
+  const SingleThread guard;  // matrices of 48 columns
   const auto C = orthonormaliser(YtY);
   const auto [theta, U] = torch::linalg_eigh(C.t().mm(YtgY).mm(C));
   return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options()) * (nu * scale)};

@@ -51,10 +51,8 @@ struct ShiftedSystems {
   torch::Tensor scaled_lambda;     // γ λ_j / (ν + ε), (r, 1)
   torch::Tensor sketch, g_sketch;  // Ω and FᵀF Ω, (m, few)
 
-  torch::Tensor operator()(const torch::Tensor& P) const { return with_product(P, P.mm(gram)); }
-  /// The same where P FᵀF is known.
-  torch::Tensor with_product(const torch::Tensor& P, const torch::Tensor& P_gram) const {
-    return torch::addcmul(P, first_rows(scaled_lambda, P.size(0)), P_gram, -1);
+  torch::Tensor operator()(const torch::Tensor& P) const {
+    return torch::addcmul(P, first_rows(scaled_lambda, P.size(0)), P.mm(gram), -1);
   }
   /// ‖X - A Z‖_F, as (X - Z) Ω + γ Λ Z g Ω tells it: without a product r×m×m. An estimate: to some per cent
   /// where the residual has many directions, to a quarter where it has one.
@@ -66,27 +64,18 @@ struct ShiftedSystems {
 
 // M_j⁻¹ = I + V diag(d_j) Vᵀ with d_ji = γλ_jθ_i / (1 - γλ_jθ_i).
 struct Preconditioner {
-  torch::Tensor V, d;    // (m, k), (r, k)
-  torch::Tensor V_gram;  // Vᵀ FᵀF
+  torch::Tensor V, d;  // (m, k), (r, k)
 
-  Preconditioner(const Deflation& deflation, const torch::Tensor& gamma_lambda, const torch::Tensor& gram)
-      : V(deflation.V) {
+  Preconditioner(const Deflation& deflation, const torch::Tensor& gamma_lambda) : V(deflation.V) {
     if (deflation.empty()) return;
     const auto a = gamma_lambda * deflation.theta.unsqueeze(0);
     // Rounding may bring γλθ to 1; what matters here is that M stays positive definite.
     d = a / (1 - a).clamp_min(unit_roundoff(a.scalar_type()));
-    V_gram = V.t().mm(gram);
   }
   torch::Tensor operator()(const torch::Tensor& r) const {
-    return V.defined() ? torch::addmm(r, along_V(r), V.t()) : r.clone();
+    if (!V.defined()) return r.clone();
+    return torch::addmm(r, r.mm(V).mul_(first_rows(d, r.size(0))), V.t());
   }
-  /// (M⁻¹ r) FᵀF from r FᵀF.
-  torch::Tensor product(const torch::Tensor& r, const torch::Tensor& r_gram) const {
-    return V.defined() ? torch::addmm(r_gram, along_V(r), V_gram) : r_gram;
-  }
-
- private:
-  torch::Tensor along_V(const torch::Tensor& r) const { return r.mm(V).mul_(first_rows(d, r.size(0))); }
 };
 
 // How many of the first rows are still needed, if the others may together keep `allowance` of ‖r‖².
@@ -103,61 +92,37 @@ Standing standing_of(const torch::Tensor& squares_by_row, double allowance) {
   return out;
 }
 
-// A GPU would have to stop for a look at its rows: they stay, and it is asked for two sums.
-struct Sums {
-  double squares, z_norm;
-};
-Sums sums_of(const torch::Tensor& squares_by_row, const torch::Tensor& Z) {
-  const auto both =
-      torch::stack({squares_by_row.sum(), Z.norm()}).to(torch::kFloat64).to(torch::kCPU).contiguous();
-  return {both.data_ptr<double>()[0], both.data_ptr<double>()[1]};
-}
-// And not before so many products, which hardly ever are enough.
-constexpr int64_t products_before_a_look = 2;
-
 [[noreturn]] void refuse_infinite() {
   throw InputError("a value is not finite (krylov); check the features and weights for overflow");
 }
 
-// X, and X FᵀF where that is known already.
-struct RightSide {
-  torch::Tensor X, X_gram;
-};
-
 // Solves A Z = X for every row, with ‖X‖ near 1, and returns the number of products with g. ‖X‖ of the whole
 // problem, whose other rows are solved already, sets the scale.
-int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, const RightSide& right,
+int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X,
                             double x_norm, const SolverOptions& options, torch::Tensor& Z) {
-  const torch::Tensor& X = right.X;
   const double tolerance = backward_tolerance(options);
   const double smallest = X.scalar_type() == torch::kFloat32 ? 1e-36 : 1e-290;  // below it quotients overflow
   Z = torch::zeros_like(X);
   auto r = X.clone();  // x - A z
-  if (x_norm == 0) return 0;
   int64_t products = 0;
-  double r_norm = x_norm;
   constexpr int64_t most_products_in_a_sweep = 1000;
   constexpr int most_rounds = 20;  // by then the recurrence and the true residual will never agree
   for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
-    const auto bound_at = [&](double z_norm) { return share_of_iteration * tolerance * (x_norm + z_norm); };
-    const auto bound = [&] { return bound_at(Z.norm().item<double>()); };
-    if (round > 0) {
-      r_norm = r.norm().item<double>();
-      if (!std::isfinite(r_norm)) refuse_infinite();
-      if (r_norm <= bound()) return products;
-    }
+    double r_norm = r.norm().item<double>();
+    if (!std::isfinite(r_norm)) refuse_infinite();
+    const auto bound = [&] { return share_of_iteration * tolerance * (x_norm + Z.norm().item<double>()); };
+    if (r_norm <= bound()) return products;
     {
       const ProductsInTf32 sweep(options.tf32);
       const double least = options.tf32 ? tf32_reduction * r_norm : 0;
-      const double first_goal = std::max(round == 0 ? bound_at(0) : bound(), least);
+      const double first_goal = std::max(bound(), least);
       const double may_stay = 0.2 * first_goal * first_goal;  // in all the rows that leave early
       double dropped = 0;
       auto p = M(r);
       auto rho = row_dots(r, p);  // ρ = ⟨r, M⁻¹ r⟩, a row each
       for (int64_t count = 0; count < most_products_in_a_sweep && products <= options.max_iterations;
            ++count) {
-        const bool known = round == 0 && count == 0 && right.X_gram.defined();
-        const auto q = known ? A.with_product(p, M.product(r, right.X_gram)) : A(p);  // q = A p
+        const auto q = A(p);  // q = A p
         ++products;
         const auto none = torch::zeros_like(rho);
         // A row that rounding has robbed of its curvature rests until the next sweep.
@@ -167,18 +132,11 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
         auto z_rows = first_rows(Z, p.size(0)), r_rows = first_rows(r, p.size(0));
         z_rows.addcmul_(alpha, p);
         r_rows.addcmul_(alpha, q, -1);
-        int64_t rows = p.size(0);
-        if (X.is_cpu()) {
-          const Standing standing = standing_of(row_dots(r_rows, r_rows), may_stay - dropped);
-          r_norm = std::sqrt(dropped + standing.squares);
-          if (!(r_norm > std::max(bound(), least))) break;
-          dropped += standing.dropped;
-          rows = standing.active;
-        } else if (products >= products_before_a_look) {
-          const Sums sums = sums_of(row_dots(r_rows, r_rows), Z);
-          r_norm = std::sqrt(sums.squares);
-          if (!(r_norm > std::max(bound_at(sums.z_norm), least))) break;
-        }
+        const Standing standing = standing_of(row_dots(r_rows, r_rows), may_stay - dropped);
+        r_norm = std::sqrt(dropped + standing.squares);
+        if (!(r_norm > std::max(bound(), least))) break;
+        dropped += standing.dropped;
+        const int64_t rows = standing.active;
         const auto z = M(first_rows(r, rows));
         const auto next = row_dots(first_rows(r, rows), z);
         const auto beta =
@@ -198,13 +156,13 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
 }
 
 // The same for X of any size.
-int64_t solve_rows(const ShiftedSystems& A, const Preconditioner& M, const RightSide& right, double x_norm,
+int64_t solve_rows(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X, double x_norm,
                    const SolverOptions& options, torch::Tensor& Z) {
   if (!std::isfinite(x_norm)) refuse_infinite();
   const int k = out_of_scale(x_norm);
-  if (k == 0) return conjugate_gradients(A, M, right, x_norm, options, Z);
+  if (k == 0) return conjugate_gradients(A, M, X, x_norm, options, Z);
   const int64_t products =
-      conjugate_gradients(A, M, {right.X * std::ldexp(1.0, -k), {}}, std::ldexp(x_norm, -k), options, Z);
+      conjugate_gradients(A, M, X * std::ldexp(1.0, -k), std::ldexp(x_norm, -k), options, Z);
   Z.mul_(std::ldexp(1.0, k));
   return products;
 }
@@ -230,11 +188,8 @@ class KrylovEquilibrium : public Equilibrium {
     const auto scale = contraction_.scale();
     const auto gamma_lambda = options.gamma * range_->lambda.unsqueeze(1);
     A_ = {gram, gamma_lambda * scale, source_->sketch, gram.mm(source_->sketch)};
-    // The first large product before the deflation, whose small matrices are the host's: a GPU is then busy
-    // meanwhile.
-    const RightSide right{source_->X_hat, in_sweep(source_->X_hat, gram)};
-    M_ = std::make_unique<Preconditioner>(deflate(gram, scale), gamma_lambda, gram);
-    iterations = solve_rows(A_, *M_, right, source_->norm, options_, Z_hat_);
+    M_ = std::make_unique<Preconditioner>(deflate(gram, scale), gamma_lambda);
+    iterations = solve_rows(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
   }
 
   // Z = X + Q_r (Ẑ - X̂)
@@ -263,7 +218,7 @@ class KrylovEquilibrium : public Equilibrium {
   ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
     const auto plain = Y.plain(), Y_hat = range_->to_spectral(plain, index);
     torch::Tensor W_hat;
-    solve_rows(A_, *M_, {Y_hat, {}}, norm_of(plain), options_, W_hat);
+    solve_rows(A_, *M_, Y_hat, norm_of(plain), options_, W_hat);
     return {to_nodes(W_hat, Y_hat, index, plain), {}};
   }
 
@@ -277,10 +232,6 @@ class KrylovEquilibrium : public Equilibrium {
   }
 
  private:
-  torch::Tensor in_sweep(const torch::Tensor& P, const torch::Tensor& gram) const {
-    const ProductsInTf32 sweep(options_.tf32);
-    return P.mm(gram);
-  }
   static torch::Tensor rows_of(const torch::Tensor& X, const torch::Tensor& index) {
     return index.defined() ? X.index_select(0, index) : X;
   }
@@ -294,7 +245,7 @@ class KrylovEquilibrium : public Equilibrium {
                           const torch::Tensor& Y, bool want_X) const {
     Gradients out;
     torch::Tensor W_hat;
-    out.iterations = solve_rows(A_, *M_, {Y_hat, {}}, norm, options_, W_hat);
+    out.iterations = solve_rows(A_, *M_, Y_hat, norm, options_, W_hat);
     out.F = contraction_.pullback(W_hat.t().mm(range_->lambda.unsqueeze(1) * Z_hat_));
     if (want_X) out.X.values = to_nodes(W_hat, Y_hat, index, Y);
     return out;

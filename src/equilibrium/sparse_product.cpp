@@ -14,25 +14,20 @@ namespace eignn {
 
 namespace {
 
-struct Csr {
-  std::vector<int64_t> begin, column;
-  std::vector<double> value;
-};
-
-Csr straight(const Propagation& S) {
-  Csr csr{S.row_begin, S.column, std::vector<double>(S.column.size())};
+SparseEntries straight(const Propagation& S) {
+  SparseEntries csr{S.nodes, S.row_begin, S.column, std::vector<double>(S.column.size())};
   for (int64_t i = 0; i < S.nodes; ++i)
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) csr.value[e] = S.value(i, e);
   return csr;
 }
 
-Csr transposed(const Csr& csr, int64_t nodes) {
-  Csr out{std::vector<int64_t>(nodes + 1, 0), std::vector<int64_t>(csr.column.size()),
-          std::vector<double>(csr.column.size())};
+SparseEntries transposed(const SparseEntries& csr) {
+  SparseEntries out{csr.rows(), std::vector<int64_t>(csr.columns + 1, 0),
+                    std::vector<int64_t>(csr.column.size()), std::vector<double>(csr.column.size())};
   for (int64_t c : csr.column) ++out.begin[c + 1];
-  for (int64_t i = 0; i < nodes; ++i) out.begin[i + 1] += out.begin[i];
+  for (int64_t i = 0; i < csr.columns; ++i) out.begin[i + 1] += out.begin[i];
   std::vector<int64_t> cursor(out.begin.begin(), out.begin.end() - 1);
-  for (int64_t i = 0; i < nodes; ++i)
+  for (int64_t i = 0; i < csr.rows(); ++i)
     for (int64_t e = csr.begin[i]; e < csr.begin[i + 1]; ++e) {
       const int64_t at = cursor[csr.column[e]]++;
       out.column[at] = i;
@@ -43,8 +38,8 @@ Csr transposed(const Csr& csr, int64_t nodes) {
 
 // The rows in parts of about as many entries each: degrees may be skewed. Their number does not depend on the
 // threads, so that sums over the parts do not either.
-std::vector<int64_t> equal_parts(const Csr& csr) {
-  const int64_t rows = static_cast<int64_t>(csr.begin.size()) - 1, entries = csr.begin.back();
+std::vector<int64_t> equal_parts(const SparseEntries& csr) {
+  const int64_t rows = csr.rows(), entries = csr.begin.back();
   constexpr int64_t least_entries = 512, most_parts = 1024;
   const int64_t parts = std::clamp<int64_t>((entries + rows) / least_entries, 1, most_parts);
   std::vector<int64_t> part = {0};
@@ -73,38 +68,44 @@ void for_each_part(const std::vector<int64_t>& part, int64_t columns, const Work
 
 }  // namespace
 
-SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device) {
-  if (S.nodes > std::numeric_limits<int32_t>::max())
-    throw InputError(fmt::format(
-        "{} nodes are more than 2147483647 (sparse products); take a part of the graph", S.nodes));
-  auto prepare = [&](const Csr& csr) {
-    Rows r;
-    r.begin = torch::tensor(csr.begin, torch::kInt64);
-    r.value = torch::tensor(csr.value, torch::kFloat64).to(dtype);
-    if (device.is_cpu()) {
-      r.part = equal_parts(csr);
-      const int64_t entries = static_cast<int64_t>(csr.column.size());
-      r.column = torch::zeros({entries + fetch_ahead}, torch::kInt32);
-      std::copy(csr.column.begin(), csr.column.end(), r.column.data_ptr<int32_t>());
-    } else {
-      const auto row = torch::repeat_interleave(torch::arange(S.nodes), r.begin.diff());
-      const auto column = torch::tensor(csr.column, torch::kInt64);
-      r.coo = torch::sparse_coo_tensor(torch::stack({row, column}), r.value, {S.nodes, S.nodes})
-                  .coalesce()
-                  .to(device);
-    }
-    return r;
-  };
-  const Csr rows = straight(S);
-  straight_ = prepare(rows);
-  transposed_ = S.symmetric ? straight_ : prepare(transposed(rows, S.nodes));
+SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype dtype,
+                                            torch::Device device) {
+  if (std::max(S.rows(), S.columns) > std::numeric_limits<int32_t>::max())
+    throw InputError(
+        fmt::format("{} nodes are more than 2147483647 (sparse products); take a part of the graph",
+                    std::max(S.rows(), S.columns)));
+  Rows r;
+  r.begin = torch::tensor(S.begin, torch::kInt64);
+  r.value = torch::tensor(S.value, torch::kFloat64).to(dtype);
+  if (device.is_cpu()) {
+    r.part = equal_parts(S);
+    const int64_t entries = static_cast<int64_t>(S.column.size());
+    r.column = torch::zeros({entries + fetch_ahead}, torch::kInt32);
+    std::copy(S.column.begin(), S.column.end(), r.column.data_ptr<int32_t>());
+  } else {
+    const auto row = torch::repeat_interleave(torch::arange(S.rows()), r.begin.diff());
+    const auto column = torch::tensor(S.column, torch::kInt64);
+    r.coo = torch::sparse_coo_tensor(torch::stack({row, column}), r.value, {S.rows(), S.columns})
+                .coalesce()
+                .to(device);
+  }
+  return r;
 }
+
+SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device) {
+  const SparseEntries entries = straight(S);
+  straight_ = prepared(entries, dtype, device);
+  transposed_ = S.symmetric ? straight_ : prepared(transposed(entries), dtype, device);
+}
+
+SparseProduct::SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device)
+    : straight_(prepared(S, dtype, device)), transposed_(prepared(transposed(S), dtype, device)) {}
 
 torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) {
   if (rows.coo.defined()) return torch::mm(rows.coo, Z);
   const auto z = Z.contiguous();
-  auto out = torch::empty_like(z);
   const int64_t m = z.size(1);
+  auto out = torch::empty({rows.begin.numel() - 1, m}, z.options());
   AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "sparse product", [&] {
     const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
     const scalar_t* from = z.data_ptr<scalar_t>();

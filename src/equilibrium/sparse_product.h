@@ -9,10 +9,20 @@
 
 namespace eignn {
 
+/// A sparse matrix by its rows, not necessarily square.
+struct SparseEntries {
+  int64_t columns = 0;
+  std::vector<int64_t> begin = {0}, column;  // row i has the entries begin[i] … begin[i+1]-1
+  std::vector<double> value;
+
+  int64_t rows() const { return static_cast<int64_t>(begin.size()) - 1; }
+};
+
 /// S as this device likes it. `gather(Z)` is Sᵀ Z: row j becomes Σ_i S_ij z_i; `scatter(Z)` is S Z.
 class SparseProduct {
  public:
   SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device);
+  SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   torch::Tensor gather(const torch::Tensor& Z) const { return multiply(transposed_, Z); }
   torch::Tensor scatter(const torch::Tensor& Z) const { return multiply(straight_, Z); }
 
@@ -35,6 +45,7 @@ class SparseProduct {
     std::vector<int64_t> part;           // rows split so that each part has about as many entries
     torch::Tensor coo;                   // for torch's product elsewhere
   };
+  static Rows prepared(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);
   Rows straight_, transposed_;
 };

@@ -9,7 +9,7 @@
 
 #include "models/baselines.h"
 #include "models/graph_model.h"
-#include "models/propagate.h"
+#include "models/rounds.h"
 
 namespace eignn {
 
@@ -17,7 +17,7 @@ namespace {
 
 class Gcnii : public GraphModel {
  public:
-  explicit Gcnii(const BaselineInputs& in) : GraphModel(in), S_(make_products(in.graphs, type_)) {
+  explicit Gcnii(const BaselineInputs& in) : GraphModel(in), rounds_(make_rounds(in.graphs, type_)) {
     in_ = {glorot("W_in", width_, options_.hidden), zeros("b_in", options_.hidden)};
     for (int64_t l = 0; l < options_.layers; ++l)
       W_.push_back(glorot("W" + std::to_string(l), options_.hidden, options_.hidden));
@@ -27,19 +27,21 @@ class Gcnii : public GraphModel {
  protected:
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     const auto I = torch::eye(options_.hidden, type_);
-    const auto H_0 = torch::relu(in_(dropped(X)));
+    auto H_0 = torch::relu(in_(dropped(X)));
     auto H = dropped(H_0);  // each H is wanted after dropout alone
+    const auto& rounds = rounds_[g].to(rows, options_.layers);
     for (size_t l = 0; l < W_.size(); ++l) {
       const double beta = std::log(options_.theta / static_cast<double>(l + 1) + 1);
-      auto P = propagate(S_[g], H).lerp_(H_0, options_.alpha);
-      if (l + 1 == W_.size()) P = P.index_select(0, rows);
+      if (rounds[l].stay) H_0 = propagate(rounds[l].stay, H_0);
+      auto P = propagate(rounds[l].S, H).lerp_(H_0, options_.alpha);
+      if (l + 1 == W_.size()) P = P.index_select(0, rounds[l].rows);
       H = dropped_relu(P.mm((1 - beta) * I + beta * W_[l]));
     }
     return out_(H);
   }
 
  private:
-  std::vector<SharedProduct> S_;
+  std::vector<Rounds> rounds_;
   Linear in_, out_;
   std::vector<torch::Tensor> W_;
 };

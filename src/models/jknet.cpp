@@ -6,7 +6,7 @@
 // The matrix is EIGNN's S, as in the paper. Dropout before each layer.
 #include "models/baselines.h"
 #include "models/graph_model.h"
-#include "models/propagate.h"
+#include "models/rounds.h"
 
 namespace eignn {
 
@@ -14,7 +14,7 @@ namespace {
 
 class JkNet : public GraphModel {
  public:
-  explicit JkNet(const BaselineInputs& in) : GraphModel(in), S_(make_products(in.graphs, type_)) {
+  explicit JkNet(const BaselineInputs& in) : GraphModel(in), rounds_(make_rounds(in.graphs, type_)) {
     for (int64_t l = 0; l < options_.layers; ++l) {
       W_.push_back(glorot("W" + std::to_string(l), l == 0 ? width_ : options_.hidden, options_.hidden));
       b_.push_back(zeros("b" + std::to_string(l), options_.hidden));
@@ -24,11 +24,12 @@ class JkNet : public GraphModel {
 
  protected:
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
+    const auto& rounds = rounds_[g].to(rows, options_.layers);
     std::vector<torch::Tensor> seen;  // of each layer, at the rows
     auto H = dropped(X).mm(W_[0]);
     for (size_t l = 0;;) {
-      const auto before_relu = propagate(S_[g], H).add_(b_[l]);
-      seen.push_back(torch::relu(before_relu.index_select(0, rows)));
+      const auto before_relu = propagate(rounds[l].S, H).add_(b_[l]);
+      seen.push_back(torch::relu(before_relu.index_select(0, rounds[l].rows)));
       if (++l == W_.size()) break;
       H = dropped_relu(before_relu).mm(W_[l]);
     }
@@ -36,7 +37,7 @@ class JkNet : public GraphModel {
   }
 
  private:
-  std::vector<SharedProduct> S_;
+  std::vector<Rounds> rounds_;
   std::vector<torch::Tensor> W_, b_;
   Linear out_;
 };

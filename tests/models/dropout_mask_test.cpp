@@ -52,5 +52,18 @@ TEST(DropoutMask, IsTheSeedsForAnyNumberOfThreads) {
   EXPECT_TRUE(torch::equal(mask_of({3}, 0.3, 5), two.view({-1}).narrow(0, 0, 3)));
 }
 
+TEST(DropoutMask, ReluInTheSamePassHasTheSameMask) {
+  auto generator = at::detail::createCPUGenerator(4), again = at::detail::createCPUGenerator(4);
+  const auto x = torch::randn({37, 51}, torch::kFloat64).requires_grad_();  // not a multiple of four
+  const auto fused = relu_and_dropout(x, 0.3, generator);
+  const auto plain = torch::relu(x) * dropout_mask(x.sizes(), torch::kFloat64, 0.3, again);
+  EXPECT_TRUE(torch::allclose(fused, plain, 1e-15, 0));
+  const auto G = torch::randn({37, 51}, torch::kFloat64);
+  const auto gradient = [&](const torch::Tensor& y) {
+    return torch::autograd::grad({(y * G).sum()}, {x})[0];
+  };
+  EXPECT_TRUE(torch::allclose(gradient(fused), gradient(plain), 1e-15, 0));
+}
+
 }  // namespace
 }  // namespace eignn

@@ -144,6 +144,38 @@ TEST_P(EveryModel, SeveralGraphsScoreAsEachByItself) {
   EXPECT_GT(test::relative_error(together->scores(torch::tensor({4, 0}, torch::kInt64)), a), 1e-3);
 }
 
+// Six chains of two kinds are two problems: what a model says of a node must not depend on that.
+TEST_P(EveryModel, EqualComponentsScoreAsIfTheyWereNot) {
+  if (GetParam() == "eignn") return;  // its solvers' tests
+  const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(6, 5)));
+  auto X = torch::zeros({30, 4}, torch::kFloat64);
+  for (int64_t chain = 0; chain < 6; ++chain) X[5 * chain][chain % 2] = 1;
+  BaselineOptions options;
+  options.hidden = 4;
+  options.layers = 3;
+  const auto index = torch::tensor({29, 0, 7, 10, 20, 20}, torch::kInt64);
+  const auto G = test::random_matrix(6, 3, 5);
+  for (const bool training : {false, true}) {
+    // What is drawn at the asked-for rows alone may be drawn for either.
+    options.dropout = training && (GetParam() == "h2gcn" || GetParam() == "sgc") ? 0.5 : 0;
+    if (training && (GetParam() == "sse" || GetParam() == "graphsage")) continue;  // draw nodes
+    const auto model = make_baseline(GetParam(), {{{}, S}}, X, 3, options, torch::kFloat64, 2);
+    model->train(training);
+    const auto outcome = [&] {
+      model->zero_grad();
+      model->seed_dropout(3);
+      const auto scores = model->scores(index);
+      (scores * G).sum().backward();
+      return std::make_pair(scores.detach(), model->parameters()[0].grad().clone());
+    };
+    const auto once = outcome();
+    model->use_features(X);  // for all it knows, other ones
+    const auto whole = outcome();
+    EXPECT_LE(test::relative_error(once.first, whole.first), 1e-5);  // ignn's tolerance
+    EXPECT_LE(test::relative_error(once.second, whole.second), 1e-4);
+  }
+}
+
 std::string described(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   name.erase(std::remove(name.begin(), name.end(), '-'), name.end());
