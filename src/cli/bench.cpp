@@ -128,6 +128,10 @@ void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   command.add_flag("--json", flags.json, "Print one JSON object");
 }
 
+void add_python_flag(CLI::App& command, BenchFlags& flags) {
+  command.add_flag("--no-python", flags.no_python, "Do not time the PyTorch transcription");
+}
+
 Json bench_provenance(const TrainConfig& c) {
   return {{"threads", use_threads(c)},
           {"dtype", c.dtype},

@@ -14,12 +14,15 @@ void add_bench_scaling(CLI::App& bench);
 struct BenchFlags {
   TrainConfig config;  // of our side; the other differs in the solver alone
   int64_t blocks = 0, check_epochs = 3;
-  bool json = false, no_memory = false;
+  bool json = false, no_memory = false, no_python = false;
   std::vector<int64_t> batch_runs;  // sizes of batches to measure too
 };
 /// --solver, --dtype, --device, --threads, --seed, --blocks, --check-epochs, --no-memory, --batch-runs,
 /// --json
 void add_bench_flags(CLI::App& command, BenchFlags& flags);
+
+/// --no-python, where there is a transcription to time (cli/transcription.h).
+void add_python_flag(CLI::App& command, BenchFlags& flags);
 
 /// Threads, precision, device, machine, commit, seed.
 Json bench_provenance(const TrainConfig& config);

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/bench.h"
+#include "cli/transcription.h"
 #include "eignn/error.h"
-
-namespace eignn {
-const char* published_script();  // bench/published.py, compiled in
-}
 
 namespace eignn::cli {
 
@@ -22,7 +19,6 @@ struct Size {
 struct ChainsFlags : BenchFlags {
   std::vector<std::string> sizes;
   int64_t published_epochs = 100;
-  bool no_python = false;
 };
 
 Size parse_size(const std::string& text) {
@@ -35,24 +31,7 @@ Size parse_size(const std::string& text) {
   return size;
 }
 
-// The transcription in plain PyTorch, under the system's own python3; null when there is no PyTorch for it.
-Json run_transcription(const TrainConfig& c, int64_t threads, int64_t steps) {
-  const std::string python = "/usr/bin/python3";
-  if (run_child(
-          {python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"})
-          .exit_code != 0) {
-    warning("no PyTorch for /usr/bin/python3: the transcription is not timed; ./dev bench installs it");
-    return nullptr;
-  }
-  return parse_child(
-      run_child({python, "-", std::to_string(c.chain_length), std::to_string(c.chains_per_class),
-                 std::to_string(c.num_classes), std::to_string(c.feature_dim), c.dtype,
-                 std::to_string(threads), std::to_string(steps)},
-                published_script()),
-      "bench/published.py");
-}
-
-Json compare(const ChainsFlags& flags, const TrainConfig& config) {
+Json compare(const ChainsFlags& flags, const TrainConfig& config, int64_t threads) {
   TrainConfig at_short_range = config;
   at_short_range.chain_length = short_chain;
   const Dataset dataset = load_dataset(config), short_dataset = load_dataset(at_short_range);
@@ -68,6 +47,8 @@ Json compare(const ChainsFlags& flags, const TrainConfig& config) {
   const TrainSummary whole = train(config, {}, false, {}, &dataset);
   json["ours"]["test_accuracy"] = whole.score.test;
   json["ours"]["accuracy_epochs"] = whole.epochs;
+  json["transcription"] = nullptr;
+  if (!flags.no_python) add_transcription(json, config, dataset, threads);
   return json;
 }
 
@@ -87,13 +68,7 @@ void work(const CLI::App& command, ChainsFlags& flags) {
   std::vector<std::pair<std::string, Json>> rows;
   for (const TrainConfig& config : configs) {
     note(fmt::format("chains of {} nodes, {} per class …", config.chain_length, config.chains_per_class));
-    Json one = compare(flags, config);
-    one["transcription"] = flags.no_python ? Json()
-                                           : run_transcription(config, json["threads"].get<int64_t>(),
-                                                               one["blocks"].get<int64_t>());
-    if (!one["transcription"].is_null())
-      one["published_over_transcription"] =
-          one["published"]["step_ms"].get<double>() / one["transcription"]["epoch_ms"].get<double>();
+    const Json one = compare(flags, config, json["threads"].get<int64_t>());
     json["sizes"].push_back(one);
     rows.emplace_back(fmt::format("({}, {})", config.chain_length, config.chains_per_class), one);
   }
@@ -106,10 +81,7 @@ void work(const CLI::App& command, ChainsFlags& flags) {
         "a "
         "whole run under the recipe\n",
         short_chain, rows[0].second["published"]["accuracy_epochs"].get<int64_t>());
-    for (const auto& [name, one] : rows)
-      if (!one["transcription"].is_null())
-        fmt::print("{}: a step of the transcription in PyTorch takes {:.1f} ms\n", name,
-                   one["transcription"]["epoch_ms"].get<double>());
+    print_transcriptions(rows);
   }
   require_agreement(rows);
 }
@@ -134,7 +106,7 @@ void add_bench_chains(CLI::App& bench) {
                    "Epochs of published before its accuracy is read")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_flag("--no-python", flags->no_python, "Do not time the PyTorch transcription");
+  add_python_flag(*command, *flags);
   set_work(command, [command, flags] { work(*command, *flags); });
 }
 

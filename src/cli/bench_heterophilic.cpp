@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/bench.h"
+#include "cli/transcription.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 
@@ -55,13 +56,17 @@ void work(const CLI::App& command, HeterophilicFlags& flags) {
     const int64_t epochs = !chosen && dataset.nodes() > many_nodes ? 1 : flags.check_epochs;
     Json one = {{"dataset", config.dataset}, {"n", dataset.nodes()}, {"m", dataset.feature_count()}};
     one.update(compare_with_published(flags, config, dataset, {config, dataset, epochs}, "test_accuracy"));
+    one["transcription"] = nullptr;
+    if (!flags.no_python) add_transcription(one, config, dataset, json["threads"].get<int64_t>());
     json["datasets"].push_back(one);
     rows.emplace_back(config.dataset, one);
   }
-  if (flags.json)
+  if (flags.json) {
     print_json(json);
-  else
+  } else {
     print_comparisons(json, rows);
+    print_transcriptions(rows);
+  }
   require_agreement(rows);
 }
 
@@ -75,7 +80,9 @@ void add_bench_heterophilic(CLI::App& bench) {
       "  eignn bench heterophilic --dataset chameleon --solver spectral\n"
       "Our side takes the solver of the recipe, as train does, or the planner's. Where a recipe is for a\n"
       "directed graph, which published cannot take, both sides get the paper's symmetric one.\n"
-      "All five take about five minutes on two cores. Needs the data sets:\n"
+      "The PyTorch transcription of the published algorithm (bench/published.py) is timed after them with\n"
+      "Debian's python3-torch when that is installed.\n"
+      "All five take about seven minutes on two cores. Needs the data sets:\n"
       "eignn fetch cornell texas wisconsin chameleon squirrel.");
   auto flags = std::make_shared<HeterophilicFlags>();
   command
@@ -83,6 +90,7 @@ void add_bench_heterophilic(CLI::App& bench) {
                    "cornell, texas, wisconsin, chameleon or squirrel; may be repeated; otherwise all")
       ->allow_extra_args(false);
   add_bench_flags(*command, *flags);
+  add_python_flag(*command, *flags);
   set_work(command, [command, flags] { work(*command, *flags); });
 }
 

@@ -9,7 +9,7 @@ namespace eignn {
 
 namespace {
 
-constexpr int columns = most_chain_columns, parts = 4;  // a thread: one column of a product, a part of its sum
+constexpr int columns = most_chain_columns, parts = 4;  // a thread has a column of a product, a part of it
 
 // Σ_i p_i A_ij, by all threads of the block; thread j < columns returns it.
 template <class T>
@@ -89,10 +89,14 @@ void check(cudaError_t status) {
     throw std::runtime_error(std::string("a kernel of the series failed: ") + cudaGetErrorString(status));
 }
 
+int64_t shared_bytes(const ChainShape& shape, int64_t item) {
+  return (shape.m * shape.m + columns + parts * columns) * item;
+}
+
 template <class T>
 void launch(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, const ChainShape& shape,
             void* stream) {
-  const size_t bytes = (shape.m * shape.m + columns + parts * columns) * sizeof(T);
+  const auto bytes = static_cast<size_t>(shared_bytes(shape, sizeof(T)));
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   kernel<<<static_cast<unsigned>(shape.batch * shape.rows), columns * parts, bytes,
            static_cast<cudaStream_t>(stream)>>>(P, argument, shape);
@@ -100,6 +104,16 @@ void launch(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, c
 }
 
 }  // namespace
+
+bool chain_fits_on_gpu(const ChainShape& shape, int64_t item) {
+  if (shape.m > most_chain_columns) return false;
+  int device = 0, most_shared = 0, major = 0;
+  constexpr int compiled_from = 8;  // compute capability, see CMakeLists.txt
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  return major >= compiled_from && shared_bytes(shape, item) <= most_shared;
+}
 
 template <class T>
 void run_chain_on_gpu(T* P, const T* argument, const ChainShape& shape, void* stream) {

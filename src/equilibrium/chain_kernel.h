@@ -7,11 +7,14 @@
 
 namespace eignn {
 
-constexpr int64_t most_chain_columns = 128;  // m² numbers fit into a block's shared memory, in float64 too
+constexpr int64_t most_chain_columns = 128;
 
 struct ChainShape {
   int64_t terms, batch, rows, m;  // P is (terms, batch, rows, m)
 };
+
+/// Whether the current GPU can: its architecture, and g in a block's shared memory (`item` bytes a number).
+bool chain_fits_on_gpu(const ChainShape& shape, int64_t item);
 
 /// P_1 … from P_0; `argument` is 2(2g - I), (batch, m, m). `stream` is a cudaStream_t.
 template <class T>

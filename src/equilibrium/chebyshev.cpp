@@ -8,6 +8,7 @@
 #include "equilibrium/thin_kernel.h"
 
 #ifdef EIGNN_HAVE_CUDA
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include "equilibrium/chain_kernel.h"
@@ -44,8 +45,10 @@ void add_product_(torch::Tensor to, const torch::Tensor& P, const torch::Tensor&
 #ifdef EIGNN_HAVE_CUDA
 template <class Kernel>
 bool done_in_one_kernel(const torch::Tensor& P, const torch::Tensor& argument, const Kernel& kernel) {
-  if (!P.is_cuda() || P.size(3) > most_chain_columns) return false;
+  if (!P.is_cuda()) return false;
+  const c10::cuda::CUDAGuard guard(P.device());
   const ChainShape shape{P.size(0), P.size(1), P.size(2), P.size(3)};
+  if (!chain_fits_on_gpu(shape, static_cast<int64_t>(P.element_size()))) return false;
   const auto A = argument.contiguous();
   void* stream = c10::cuda::getCurrentCUDAStream().stream();
   AT_DISPATCH_FLOATING_TYPES(P.scalar_type(), "chain",

@@ -16,7 +16,7 @@ struct ComponentKind {
 /// Ordered by size, then by first appearance.
 std::vector<ComponentKind> unique_components(const Propagation& S);
 
-/// S among `nodes` alone, in their order; no entry leads out of them.
+/// S among `nodes` alone, in their order: whole components, so that no entry leads out of them.
 Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes);
 
 }  // namespace eignn

@@ -16,10 +16,18 @@ namespace {
 // Four entries have sixteen bits each of one number of the stream.
 constexpr int64_t per_number = 4;
 
+// p as so many of 65536: what sixteen bits can be compared with. An entry may always be kept.
+uint32_t share_of(double p) {
+  return std::min(static_cast<uint32_t>(p * 65536 + 0.5), uint32_t{65535});
+}
+double scale_of(double p) {
+  return 65536 / static_cast<double>(65536 - share_of(p));  // of that share, so that the mean stays
+}
+
 // Calls put(place, 1 where the entry is kept and 0 where not) for all places, in parallel.
 template <class Put>
 void for_each_entry(int64_t size, double p, uint64_t seed, const Put& put) {
-  const auto dropped = static_cast<uint32_t>(p * 65536 + 0.5);
+  const uint32_t dropped = share_of(p);
   constexpr int64_t grain = 8192;  // numbers
   at::parallel_for(0, (size + per_number - 1) / per_number, grain, [&](int64_t first, int64_t last) {
     const auto draw = [&](int64_t k) { return stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k)); };
@@ -51,7 +59,7 @@ class ReluAndDropoutFunction : public torch::autograd::Function<ReluAndDropoutFu
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "ReLU and dropout", [&] {
       const scalar_t* from = x.data_ptr<scalar_t>();
       scalar_t* to = out.data_ptr<scalar_t>();
-      const auto scale = static_cast<scalar_t>(1 / (1 - p));
+      const auto scale = static_cast<scalar_t>(scale_of(p));
       for_each_entry(x.numel(), p, static_cast<uint64_t>(seed), [=](int64_t k, int32_t kept) {
         to[k] = std::max(from[k], scalar_t{0}) * (scale * static_cast<scalar_t>(kept));
       });
@@ -65,7 +73,7 @@ class ReluAndDropoutFunction : public torch::autograd::Function<ReluAndDropoutFu
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     const auto out = context->get_saved_variables()[0];
-    const auto scale = 1 / (1 - context->saved_data["p"].toDouble());
+    const double scale = scale_of(context->saved_data["p"].toDouble());
     return {torch::threshold_backward(gradients[0], out, 0).mul_(scale), torch::Tensor(), torch::Tensor()};
   }
 };
@@ -79,7 +87,7 @@ torch::Tensor dropout_mask(at::IntArrayRef sizes, const torch::TensorOptions& ty
   const uint64_t seed = seed_from(generator);
   AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "dropout_mask", [&] {
     scalar_t* to = mask.data_ptr<scalar_t>();
-    const auto scale = static_cast<scalar_t>(1 / (1 - p));
+    const auto scale = static_cast<scalar_t>(scale_of(p));
     for_each_entry(mask.numel(), p, seed,
                    [=](int64_t k, int32_t kept) { to[k] = scale * static_cast<scalar_t>(kept); });
   });

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "models/held.h"
+
 namespace eignn {
 
 namespace {
@@ -30,21 +32,11 @@ T leaky(T x, T slope) {
   return x > 0 ? x : slope * x;
 }
 
-struct HeldEdges : torch::CustomClassHolder {
-  explicit HeldEdges(const Edges& e) : edges(e) {}
-  Edges edges;  // tensors that are shared, not copied
-};
-
-const Edges& held(torch::autograd::AutogradContext* context) {
-  return static_cast<HeldEdges&>(*context->saved_data["edges"].toCapsule()).edges;
-}
-
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& from_,
-                               const torch::Tensor& to_, double slope,
-                               const c10::intrusive_ptr<HeldEdges>& holder) {
-    const Edges& edges = holder->edges;
+                               const torch::Tensor& to_, double slope, const HeldPtr<Edges>& holder) {
+    const Edges& edges = holder->value;
     const auto from = from_.contiguous(), to = to_.contiguous();
     const int64_t heads = from.size(1);
     auto alpha = torch::empty({edges.sender.numel(), heads}, from.options());
@@ -67,7 +59,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
       });
     });
     context->save_for_backward({from, to, alpha});
-    context->saved_data["edges"] = c10::IValue::make_capsule(holder);
+    keep(context, holder);
     context->saved_data["slope"] = slope;
     return alpha;
   }
@@ -75,7 +67,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
   // With the raw score r of an arc:  ∂r = α (∂α - Σ_e α_e ∂α_e) · (r > 0 ? 1 : slope)
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const Edges& edges = held(context);
+    const Edges& edges = kept<Edges>(context);
     const auto saved = context->get_saved_variables();
     const auto &from = saved[0], &to = saved[1], &alpha = saved[2];
     const double slope = context->saved_data["slope"].toDouble();
@@ -115,8 +107,8 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 class WeightedSumFunction : public torch::autograd::Function<WeightedSumFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& alpha_,
-                               const torch::Tensor& Z_, const c10::intrusive_ptr<HeldEdges>& holder) {
-    const Edges& edges = holder->edges;
+                               const torch::Tensor& Z_, const HeldPtr<Edges>& holder) {
+    const Edges& edges = holder->value;
     const auto alpha = alpha_.contiguous(), Z = Z_.contiguous();
     const int64_t heads = Z.size(1), width = Z.size(2);
     auto out = torch::zeros_like(Z);
@@ -135,14 +127,14 @@ class WeightedSumFunction : public torch::autograd::Function<WeightedSumFunction
       });
     });
     context->save_for_backward({alpha, Z});
-    context->saved_data["edges"] = c10::IValue::make_capsule(holder);
+    keep(context, holder);
     context->saved_data["weights"] = alpha_.requires_grad();
     return out;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const Edges& edges = held(context);
+    const Edges& edges = kept<Edges>(context);
     const auto saved = context->get_saved_variables();
     const auto &alpha = saved[0], &Z = saved[1];
     const bool weights = context->saved_data["weights"].toBool();
@@ -216,12 +208,12 @@ Edges edges_of(const Propagation& S, const torch::TensorOptions& type, bool with
 torch::Tensor attention(const Edges& edges, const torch::Tensor& from, const torch::Tensor& to,
                         double slope) {
   if (!from.is_cpu()) return attention_by_torch(edges, from, to, slope);
-  return AttentionFunction::apply(from, to, slope, c10::make_intrusive<HeldEdges>(edges));
+  return AttentionFunction::apply(from, to, slope, hold(edges));
 }
 
 torch::Tensor weighted_sum(const Edges& edges, const torch::Tensor& alpha, const torch::Tensor& Z) {
   if (!Z.is_cpu()) return weighted_sum_by_torch(edges, alpha, Z);
-  return WeightedSumFunction::apply(alpha, Z, c10::make_intrusive<HeldEdges>(edges));
+  return WeightedSumFunction::apply(alpha, Z, hold(edges));
 }
 
 torch::Tensor mean_of_some(const Edges& edges, int64_t samples, at::Generator& generator) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "equilibrium/sparse_kernel.h"
+#include "models/held.h"
 
 namespace eignn {
 
@@ -52,25 +53,20 @@ struct Features::Pattern {
 namespace {
 
 template <class Pattern>
-struct Held : torch::CustomClassHolder {
-  explicit Held(std::shared_ptr<const Pattern> p) : pattern(std::move(p)) {}
-  std::shared_ptr<const Pattern> pattern;
-};
-
-template <class Pattern>
 class ProductFunction : public torch::autograd::Function<ProductFunction<Pattern>> {
  public:
+  using Shared = std::shared_ptr<const Pattern>;
+
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& W,
-                               const torch::Tensor& entries, const c10::intrusive_ptr<Held<Pattern>>& held) {
-    context->saved_data["pattern"] = c10::IValue::make_capsule(held);
+                               const torch::Tensor& entries, const HeldPtr<Shared>& pattern) {
+    keep(context, pattern);
     context->save_for_backward({entries});
-    return held->pattern->straight.times(entries, W);
+    return pattern->value->straight.times(entries, W);
   }
   // Xᵀ G
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const auto capsule = context->saved_data["pattern"].toCapsule();
-    const Pattern& pattern = *static_cast<Held<Pattern>&>(*capsule).pattern;
+    const Pattern& pattern = *kept<Shared>(context);
     const auto entries = context->get_saved_variables()[0].index_select(0, pattern.order);
     return {pattern.transposed.times(entries, gradients[0]), torch::Tensor(), torch::Tensor()};
   }
@@ -100,8 +96,7 @@ torch::Tensor Features::dense() const {
 }
 
 torch::Tensor Features::mm(const torch::Tensor& W) const {
-  return pattern_ ? ProductFunction<Pattern>::apply(W, entries_, c10::make_intrusive<Held<Pattern>>(pattern_))
-                  : X_.mm(W);
+  return pattern_ ? ProductFunction<Pattern>::apply(W, entries_, hold(pattern_)) : X_.mm(W);
 }
 
 Features Features::changed(const std::function<torch::Tensor(const torch::Tensor&)>& change) const {

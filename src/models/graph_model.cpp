@@ -32,7 +32,9 @@ GraphModel::GraphModel(const BaselineInputs& in)
 }
 
 void GraphModel::use_features(const torch::Tensor& X) {
-  like_ = torch::Tensor();  // with other features, equal components need not be equal any more
+  // With other features, equal components need not be equal any more.
+  if (like_.defined()) graphs_.pop_back();
+  like_ = torch::Tensor();
   set_features(X);
 }
 
@@ -53,8 +55,9 @@ torch::Tensor GraphModel::dropped_relu(const torch::Tensor& x) {
 }
 
 torch::Tensor GraphModel::scores(const torch::Tensor& index) {
-  const bool equal_are_alike = !is_training() || options_.dropout == 0 || draws_at_rows_alone();
-  if (like_.defined() && equal_are_alike)
+  // A GPU adds up the gradients of equal rows in no fixed order.
+  const bool alike = !is_training() || (index.is_cpu() && alike_stay_alike());
+  if (like_.defined() && alike)
     return forward(graphs_.size() - 1, graphs_.back().X, like_.index_select(0, index));
   return graph_of_.empty() ? forward(0, graphs_[0].X, index) : scores_of_several(index);
 }

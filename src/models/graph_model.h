@@ -38,8 +38,9 @@ class GraphModel : public Model {
 
   /// The scores of the nodes `rows` of graph g, whose features are X.
   virtual torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) = 0;
-  /// Whether nothing is drawn in training but dropout at `rows`, after all that mixes nodes.
-  virtual bool draws_at_rows_alone() const { return false; }
+  /// Whether in training too nodes that are alike have equal states, up to what is drawn for each row at the
+  /// end of forward().
+  virtual bool alike_stay_alike() const { return options_.dropout == 0; }
   /// What was derived from the features is out of date.
   virtual void features_changed() {}
 

@@ -31,6 +31,10 @@ class GraphSage : public GraphModel {
   }
 
  protected:
+  bool alike_stay_alike() const override {
+    return GraphModel::alike_stay_alike() && options_.samples == 0 && options_.samples_second == 0;
+  }
+
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     const auto H = layer(g, layers_[0], options_.samples, dropped(X));
     return out_(dropped(layer(g, layers_[1], options_.samples_second, dropped(H)).index_select(0, rows)));

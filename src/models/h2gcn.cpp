@@ -29,7 +29,7 @@ class H2gcn : public GraphModel {
   }
 
  protected:
-  bool draws_at_rows_alone() const override { return true; }
+  bool alike_stay_alike() const override { return true; }
 
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     std::vector<torch::Tensor> R = {torch::relu(X.mm(W_embed_))};

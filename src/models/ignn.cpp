@@ -66,7 +66,7 @@ class Ignn : public GraphModel {
   }
 
  protected:
-  bool draws_at_rows_alone() const override { return layers_.size() == 1; }
+  bool alike_stay_alike() const override { return layers_.size() == 1 || GraphModel::alike_stay_alike(); }
 
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     if (layers_.size() == 1) {

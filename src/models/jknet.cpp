@@ -27,11 +27,10 @@ class JkNet : public GraphModel {
     const auto& rounds = rounds_[g].to(rows, options_.layers);
     std::vector<torch::Tensor> seen;  // of each layer, at the rows
     auto H = dropped(X).mm(W_[0]);
-    for (size_t l = 0;;) {
+    for (size_t l = 0; l < W_.size(); ++l) {
       const auto before_relu = propagate(rounds[l].S, H).add_(b_[l]);
       seen.push_back(torch::relu(before_relu.index_select(0, rounds[l].rows)));
-      if (++l == W_.size()) break;
-      H = dropped_relu(before_relu).mm(W_[l]);
+      if (l + 1 < W_.size()) H = dropped_relu(before_relu).mm(W_[l + 1]);
     }
     return out_(dropped(torch::cat(seen, 1)));
   }

@@ -1,34 +1,28 @@
 #include "models/propagate.h"
 
-#include <torch/torch.h>
+#include "models/held.h"
 
 namespace eignn {
 
 namespace {
 
-struct Held : torch::CustomClassHolder {
-  explicit Held(SharedProduct product) : S(std::move(product)) {}
-  SharedProduct S;
-};
-
 class PropagateFunction : public torch::autograd::Function<PropagateFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& H,
-                               const c10::intrusive_ptr<Held>& held) {
-    context->saved_data["S"] = c10::IValue::make_capsule(held);
-    return held->S->gather(H);
+                               const HeldPtr<SharedProduct>& S) {
+    keep(context, S);
+    return S->value->gather(H);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const auto capsule = context->saved_data["S"].toCapsule();
-    return {static_cast<Held&>(*capsule).S->scatter(gradients[0]), torch::Tensor()};
+    return {kept<SharedProduct>(context)->scatter(gradients[0]), torch::Tensor()};
   }
 };
 
 }  // namespace
 
 torch::Tensor propagate(const SharedProduct& S, const torch::Tensor& H) {
-  return PropagateFunction::apply(H, c10::make_intrusive<Held>(S));
+  return PropagateFunction::apply(H, hold(S));
 }
 
 SharedProduct make_product(const Propagation& S, const torch::TensorOptions& type) {

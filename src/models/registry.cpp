@@ -34,7 +34,7 @@ const std::vector<std::pair<std::string, Make>>& baselines() {
   return all;
 }
 
-// Geom-GCN's plane shows a node where all the others are.
+// Geom-GCN's radius in the plane is one for all components.
 bool sees_components_apart(const std::string& name) {
   return name != "geom-gcn";
 }
@@ -66,7 +66,8 @@ std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<
   for (const auto& [known, make] : baselines()) {
     if (known != name) continue;
     BaselineInputs inputs{graphs, X, classes, options, type, seed};
-    if (graphs.size() == 1 && sees_components_apart(name)) add_alike_nodes(inputs);
+    const bool whole = graphs.size() == 1 && graphs[0].nodes.empty();
+    if (whole && !X.requires_grad() && sees_components_apart(name)) add_alike_nodes(inputs);
     return make(inputs);
   }
   std::vector<std::string> names(model_names().begin() + 1, model_names().end());

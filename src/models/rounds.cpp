@@ -65,16 +65,17 @@ SharedProduct Rounds::part(const std::vector<int64_t>& from, const std::vector<i
 
 const std::vector<Round>& Rounds::to(const torch::Tensor& rows, int64_t count) {
   for (const Known& known : known_)
-    if (known.rows.is_same(rows) && static_cast<int64_t>(known.rounds.size()) == count) return known.rounds;
+    if (static_cast<int64_t>(known.rounds.size()) == count && known.rows.equal(rows)) return known.rounds;
   constexpr size_t kept = 3;  // training, validation, test
   if (known_.size() == kept) known_.pop_front();
-  known_.push_back({rows, find(rows, count)});
+  const auto copy = rows.clone();
+  known_.push_back({copy, find(copy, count)});
   return known_.back().rounds;
 }
 
 std::vector<Round> Rounds::find(const torch::Tensor& rows, int64_t count) const {
   std::vector<Round> rounds(count, {whole_, nullptr, rows});
-  if (4 * rows.numel() > S_->nodes || rows.numel() == 0) return rounds;
+  if (4 * rows.numel() > S_->nodes || rows.numel() == 0 || count == 0) return rounds;
   // Backwards: a round's receivers are needed, and what they hear.
   std::vector<std::vector<int64_t>> receivers(count);  // empty: all nodes
   receivers[count - 1] = sorted_nodes(rows);

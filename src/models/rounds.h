@@ -21,13 +21,13 @@ class Rounds {
  public:
   Rounds(std::shared_ptr<const Propagation> S, const torch::TensorOptions& type);
 
-  /// `count` rounds that end at `rows`. Those of the last calls are kept: give the same tensor again. Where
-  /// more than a quarter of the nodes are asked for, or most are needed, a round has all nodes.
+  /// `count` rounds that end at `rows`, found anew unless one of the last calls was for them. Where more than
+  /// a quarter of the nodes are asked for, or most are needed, a round has all nodes.
   const std::vector<Round>& to(const torch::Tensor& rows, int64_t count);
 
  private:
   struct Known {
-    torch::Tensor rows;
+    torch::Tensor rows;  // a copy
     std::vector<Round> rounds;
   };
   std::vector<Round> find(const torch::Tensor& rows, int64_t count) const;

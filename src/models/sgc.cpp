@@ -23,7 +23,7 @@ class Sgc : public GraphModel {
   bool linear_in_features() const override { return true; }
 
  protected:
-  bool draws_at_rows_alone() const override { return true; }
+  bool alike_stay_alike() const override { return true; }
 
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     if (X.dense().requires_grad()) return torch::addmm(b_, smooth(g, X.dense()).index_select(0, rows), W_);

@@ -32,6 +32,8 @@ class Sse : public GraphModel {
   }
 
  protected:
+  bool alike_stay_alike() const override { return false; }
+
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     // What of T does not depend on h.
     const auto C = X.mm(W_own_) + propagate(S_[g], X.mm(W_heard_)) + b_;

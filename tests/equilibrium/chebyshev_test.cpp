@@ -90,6 +90,27 @@ TEST(Chebyshev, PullsBackWhatFiniteDifferencesSay) {
     }
 }
 
+TEST(Chebyshev, AGpuRunsTheChainOfTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const int64_t b = 3, k = 2, terms = 9;
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64})
+    for (const int64_t m : {1, 6, 100, 128, 129}) {  // in one kernel up to 128
+      const auto argument = twice_argument(contractions(random({b, m, m}, 1))).to(dtype);
+      const auto P0 = random({b, k, m}, 2).to(dtype), weight = random({terms, b, k, m}, 3).to(dtype);
+      const auto outcome = [&](torch::Device device) {
+        ChebyshevChain chain(terms, b, k, m, torch::dtype(dtype).device(device));
+        chain.run(P0.to(device), argument.to(device));
+        const auto pulled = chain.pull(weight.clone().to(device), argument.to(device));
+        return std::vector<torch::Tensor>{chain.P.cpu(), pulled.P0.cpu(), pulled.g.cpu()};
+      };
+      const auto cpu = outcome(torch::kCPU), gpu = outcome(torch::kCUDA);
+      const double tolerance = dtype == torch::kFloat32 ? 1e-4 : 1e-12;
+      for (size_t part = 0; part < cpu.size(); ++part)
+        EXPECT_LE((cpu[part] - gpu[part]).norm().item<double>(), tolerance * cpu[part].norm().item<double>())
+            << m << " " << part;
+    }
+}
+
 TEST(Chebyshev, BatchOfContractionsPullsBackAsEachAlone) {
   const int64_t b = 3, m = 5;
   const double gamma = 0.8, epsilon = 1e-3;  // large, so that its place in the formula shows

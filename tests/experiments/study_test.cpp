@@ -111,9 +111,12 @@ TEST(StudyJobs, EfficiencyHasThePapersFourSizes) {
       EXPECT_EQ(job.job.config.layers, job.job.config.chain_length);
     }
   }
-  EXPECT_EQ(jobs.size(), 2u * 4u * 3u * 3u);
+  EXPECT_EQ(jobs.size(), 2u * 2u * 4u * 3u * 3u);
   EXPECT_EQ(sizes, (std::set<std::pair<int64_t, int64_t>>{{100, 20}, {100, 30}, {200, 20}, {200, 30}}));
-  EXPECT_EQ(jobs[0].job.folder, "runs/directed/eignn-100-20/seed-0");
+  EXPECT_EQ(jobs.front().job.folder, "runs/directed-noisy/eignn-100-20/seed-0");
+  EXPECT_GT(jobs.front().job.config.noise, 0);
+  EXPECT_EQ(jobs.back().job.folder, "runs/undirected/ignn-finite-200-30/seed-2");
+  EXPECT_EQ(jobs.back().job.config.noise, 0);
 }
 
 TEST(StudyJobs, NoiseTriesBothGammas) {
@@ -219,7 +222,7 @@ TEST(Study, EfficiencyIsInMillisecondsBesideThePapers) {
   const std::string page = study_page(study, results, {});
   EXPECT_NE(page.find("| (100, 20) | 1.00 (4.05) | 4.00 (27.36) | 4.00 (74.61) |"), std::string::npos)
       << page;
-  EXPECT_NE(page.find("**IGNN takes longer than EIGNN at every size.** On directed graphs it holds"),
+  EXPECT_NE(page.find("**IGNN takes longer than EIGNN at every size.** On directed noisy graphs it holds"),
             std::string::npos);
   const auto plots = study_plots(study, results);
   ASSERT_EQ(plots.size(), 1u);

@@ -55,5 +55,16 @@ TEST(Rounds, HaveAllNodesWhereMostAreNeeded) {
   EXPECT_TRUE(far.back().stay);
 }
 
+TEST(Rounds, AreFoundOnceForTheSameRows) {
+  Rounds rounds(path(false), torch::kFloat64);
+  auto rows = torch::tensor({30, 7}, torch::kInt64);
+  const auto first = rounds.to(rows, 3);
+  EXPECT_EQ(first[2].S, rounds.to(rows.clone(), 3)[2].S);
+  EXPECT_NE(first[2].S, rounds.to(rows, 4)[2].S);
+  rows[0] = 31;
+  EXPECT_NE(first[2].S, rounds.to(rows, 3)[2].S);
+  EXPECT_TRUE(rounds.to(rows, 0).empty());
+}
+
 }  // namespace
 }  // namespace eignn

@@ -1,0 +1,80 @@
+#include "cli/transcription.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "data/atomic_file.h"
+#include "data/tensor_bytes.h"
+
+namespace eignn {
+const char* published_script();  // bench/published.py, compiled in
+}
+
+namespace eignn::cli {
+
+namespace {
+
+// The problem as the script reads it.
+void write_problem(const AtomicFolder& folder, const TrainConfig& config, const Dataset& dataset) {
+  const Propagation S = make_propagation(dataset, config);
+  std::vector<int64_t> row;
+  std::vector<double> value;
+  for (int64_t i = 0; i < S.nodes; ++i)
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
+      row.push_back(i);
+      value.push_back(S.value(i, e));
+    }
+  write_npy(folder.path("row.npy"), {S.entries()}, row);
+  write_npy(folder.path("column.npy"), {S.entries()}, S.column);
+  write_npy(folder.path("value.npy"), {S.entries()}, value);
+  write_npy(folder.path("features.npy"), dataset.features);
+  write_npy(folder.path("labels.npy"), dataset.labels);
+  const Split& split = dataset.splits.at(std::stoll(config.split));
+  write_npy(folder.path("train.npy"), split.train);
+  write_npy(folder.path("val.npy"), split.val);
+}
+
+}  // namespace
+
+Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64_t threads, int64_t epochs) {
+  const std::string python = "/usr/bin/python3";
+  if (run_child(
+          {python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"})
+          .exit_code != 0) {
+    warning("no PyTorch for /usr/bin/python3: the transcription is not timed; ./dev bench installs it");
+    return nullptr;
+  }
+  // Never committed: it goes with this object.
+  const auto place = std::filesystem::temp_directory_path() / fmt::format("eignn-bench-{}", getpid());
+  const AtomicFolder folder(place.string());
+  write_problem(folder, config, dataset);
+  return parse_child(run_child({python, "-", folder.path(""), config.head, std::to_string(config.gamma),
+                                std::to_string(config.dropout), config.dtype, std::to_string(threads),
+                                std::to_string(epochs)},
+                               published_script()),
+                     "bench/published.py");
+}
+
+void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads) {
+  constexpr int64_t most = 10;
+  const Json timed =
+      time_transcription(config, dataset, threads, std::min(most, comparison["blocks"].get<int64_t>()));
+  comparison["transcription"] = timed;
+  if (timed.is_null()) return;
+  const double epoch = timed["epoch_ms"].get<double>();
+  comparison["transcription_ratio"] = epoch / comparison["ours"]["epoch_ms"].get<double>();
+  comparison["published_over_transcription"] = comparison["published"]["epoch_ms"].get<double>() / epoch;
+}
+
+void print_transcriptions(const std::vector<std::pair<std::string, Json>>& rows) {
+  for (const auto& [name, one] : rows)
+    if (!one["transcription"].is_null())
+      fmt::print("{}: an epoch of the transcription in PyTorch takes {:.1f} ms, {:.1f}x ours\n", name,
+                 one["transcription"]["epoch_ms"].get<double>(), one["transcription_ratio"].get<double>());
+}
+
+}  // namespace eignn::cli
