@@ -159,6 +159,7 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
   add_floor(json, config, dataset);
   json["losses"] = to_json(losses, check);
   json["losses_agree"] = losses.agree();
+  json["transcription"] = nullptr;  // cli/transcription.h
   for (const int64_t runs : flags.batch_runs) {
     BatchCost cost;
     try {

@@ -47,7 +47,6 @@ Json compare(const ChainsFlags& flags, const TrainConfig& config, int64_t thread
   const TrainSummary whole = train(config, {}, false, {}, &dataset);
   json["ours"]["test_accuracy"] = whole.score.test;
   json["ours"]["accuracy_epochs"] = whole.epochs;
-  json["transcription"] = nullptr;
   if (!flags.no_python) add_transcription(json, config, dataset, threads);
   return json;
 }

@@ -56,7 +56,6 @@ void work(const CLI::App& command, HeterophilicFlags& flags) {
     const int64_t epochs = !chosen && dataset.nodes() > many_nodes ? 1 : flags.check_epochs;
     Json one = {{"dataset", config.dataset}, {"n", dataset.nodes()}, {"m", dataset.feature_count()}};
     one.update(compare_with_published(flags, config, dataset, {config, dataset, epochs}, "test_accuracy"));
-    one["transcription"] = nullptr;
     if (!flags.no_python) add_transcription(one, config, dataset, json["threads"].get<int64_t>());
     json["datasets"].push_back(one);
     rows.emplace_back(config.dataset, one);

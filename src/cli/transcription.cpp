@@ -60,6 +60,7 @@ Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64
 }
 
 void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads) {
+  if (config.device != "cpu") return;  // the script has no GPU
   constexpr int64_t most = 10;
   const Json timed =
       time_transcription(config, dataset, threads, std::min(most, comparison["blocks"].get<int64_t>()));
@@ -72,7 +73,7 @@ void add_transcription(Json& comparison, const TrainConfig& config, const Datase
 
 void print_transcriptions(const std::vector<std::pair<std::string, Json>>& rows) {
   for (const auto& [name, one] : rows)
-    if (!one["transcription"].is_null())
+    if (one.contains("transcription_ratio"))
       fmt::print("{}: an epoch of the transcription in PyTorch takes {:.1f} ms, {:.1f}x ours\n", name,
                  one["transcription"]["epoch_ms"].get<double>(), one["transcription_ratio"].get<double>());
 }

@@ -10,7 +10,7 @@ namespace eignn::cli {
 Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64_t threads, int64_t epochs);
 
 /// Adds it to a comparison as `transcription`, with the ratios of its epoch to ours and of published's to its
-/// own.
+/// own; on a GPU nothing.
 void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads);
 
 /// A line for each comparison that has one.
