@@ -92,7 +92,7 @@ TEST(Recipes, OfAModelGoByTheSetThenItsKindThenAny) {
     return name;
   };
   EXPECT_EQ(chosen("gcnii", "texas"), "gcnii/texas");
-  EXPECT_EQ(chosen("gcnii", "wisconsin"), "gcnii/universities");
+  EXPECT_EQ(chosen("mlp", "wisconsin"), "mlp/universities");
   EXPECT_EQ(chosen("gcn", "film"), "gcn/wikipedia");
   EXPECT_EQ(chosen("ignn", "ppi"), "ignn/ppi");
   EXPECT_EQ(chosen("gcn", "karate"), "gcn/any");
