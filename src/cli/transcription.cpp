@@ -38,8 +38,7 @@ void write_problem(const AtomicFolder& folder, const TrainConfig& config, const 
   write_npy(folder.path("val.npy"), split.val);
 }
 
-}  // namespace
-
+// Null when there is no PyTorch.
 Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64_t threads, int64_t epochs) {
   const std::string python = "/usr/bin/python3";
   if (run_child(
@@ -58,6 +57,8 @@ Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64
                                published_script()),
                      "bench/published.py");
 }
+
+}  // namespace
 
 void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads) {
   if (config.device != "cpu") return;  // the script has no GPU

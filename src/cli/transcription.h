@@ -5,12 +5,9 @@
 
 namespace eignn::cli {
 
-/// {step_ms, epoch_ms, preprocess_s, torch} of `epochs` epochs on the CPU, under the system's own python3;
-/// null, and a warning, when that has no PyTorch. One graph, symmetric.
-Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64_t threads, int64_t epochs);
-
-/// Adds it to a comparison as `transcription`, with the ratios of its epoch to ours and of published's to its
-/// own; on a GPU nothing.
+/// Times it under the system's own python3, on one symmetric graph, and adds to a comparison `transcription`
+/// ({step_ms, epoch_ms, preprocess_s, torch}) and the ratios of its epoch to ours and of published's to its
+/// own. Nothing on a GPU, and a warning where python3 has no PyTorch.
 void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads);
 
 /// A line for each comparison that has one.
