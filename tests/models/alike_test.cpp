@@ -58,11 +58,12 @@ TEST(AlikeNodes, OfAGraphThatNamesItsNodes) {
 
 TEST(AlikeNodes, FeaturesThatWantAGradientGetEachTheirOwn) {
   const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(4, 3)));
-  const auto X = torch::zeros({12, 5}, torch::kFloat64).requires_grad_();
+  const auto X = torch::ones({12, 5}, torch::kFloat64).requires_grad_();
   const auto model = make_baseline("gcn", {{{}, S}}, X, 3, {}, torch::kFloat64, 2);
   model->eval();
   model->scores(torch::tensor({11}, torch::kInt64)).sum().backward();
   EXPECT_EQ(X.grad().narrow(0, 0, 9).abs().sum().item<double>(), 0);
+  EXPECT_GT(X.grad().narrow(0, 9, 3).abs().sum().item<double>(), 0);
 }
 
 }  // namespace
