@@ -176,6 +176,7 @@ TEST(RunBatch, KeepsTheOthersWhenOneFails) {
   configs[1] = configs[0];
   const auto again = train_together(configs, {folders[0], folder.path("new")}, words());
   EXPECT_CONTAINS(again[0].failure, "holds a run already");
+  EXPECT_EQ(again[0].summary.epochs, 0);  // it was not trained
   EXPECT_EQ(again[1].failure, "");
   EXPECT_TRUE(std::filesystem::exists(folder.path("new/summary.json")));
 }
