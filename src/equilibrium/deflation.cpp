@@ -11,7 +11,7 @@ namespace eignn {
 
 namespace {
 
-constexpr int blocks = 3;
+constexpr int blocks = 5;
 constexpr int64_t most_columns = 16, features_per_column = 16;  // of a block
 
 torch::Tensor exact(const torch::Tensor& small) {
@@ -29,12 +29,18 @@ torch::Tensor fixed_start(int64_t m, int64_t width, const torch::TensorOptions& 
   return start;
 }
 
+// YᵀY in float64: the powers of g lean on each other, and what tells them apart is far below 1e-7 of it.
+torch::Tensor squares(const torch::Tensor& Y) {
+  const auto y = Y.to(torch::kFloat64);
+  return y.t().mm(y);
+}
+
 // Y C with orthonormal columns, for the C it returns: from the eigenvectors of YᵀY, without the directions in
 // which Y has next to nothing.
 torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
   const auto d = YtY.diagonal().clamp_min(1e-300).rsqrt();  // columns of unit length first
   const auto [c, E] = torch::linalg_eigh(d.unsqueeze(1) * YtY * d.unsqueeze(0));
-  const auto kept = (c > 1e-5 * c.max()).nonzero().squeeze(1);
+  const auto kept = (c > 1e-10 * c.max()).nonzero().squeeze(1);
   return d.unsqueeze(1) * E.index_select(1, kept) * c.index_select(0, kept).rsqrt();
 }
 
@@ -47,17 +53,16 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   const auto nu = gram.norm();
   if (!(nu.item<double>() > 0)) return {};
   std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
-  for (int power = 0; power < blocks + 1; ++power) powers.push_back(gram.mm(powers.back()) / nu);
-  const auto join = [&](int first) {
-    return torch::cat(std::vector<torch::Tensor>(powers.begin() + first, powers.begin() + first + blocks), 1);
-  };
-  const auto Y = join(1), gY = join(2);
-  const auto both = exact(torch::stack({Y.t().mm(Y), Y.t().mm(gY)}));  // one wait for the device
-  const auto YtY = both[0], YtgY = both[1];
-  const SingleThread guard;  // matrices of 48 columns
-  const auto C = orthonormaliser(YtY);
-  const auto [theta, U] = torch::linalg_eigh(C.t().mm(YtgY).mm(C));
-  return {Y.mm(C.mm(U).to(Y.options())), theta.to(Y.options()) * (nu * scale)};
+  for (int power = 0; power < blocks; ++power) powers.push_back(gram.mm(powers.back()) / nu);
+  const auto Y = torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1);
+  const SingleThread guard;  // matrices of 80 columns
+  // Twice: after the first time V is orthonormal to what float32 left of the weakest direction.
+  const auto V = Y.mm(orthonormaliser(exact(squares(Y))).to(Y.options())), gV = gram.mm(V) / nu;
+  const auto both = exact(torch::stack({squares(V), V.t().mm(gV).to(torch::kFloat64)}));
+  const auto C = orthonormaliser(both[0]);
+  const auto [theta, U] = torch::linalg_eigh(C.t().mm(both[1]).mm(C));
+  const auto turn = C.mm(U).to(Y.options());
+  return {V.mm(turn), theta.to(Y.options()) * (nu * scale)};
 }
 
 }  // namespace eignn

@@ -54,7 +54,7 @@ Eigenbases eigenbases_of(const Propagation& S, torch::Dtype dtype) {
 // (on a GPU, whose products are the faster, like 150 m³), an elimination's scattered updates like 10 of
 // its operations each, and so do the gathered rows of a sparse product.
 struct StepCost {
-  double decomposition, spectral, krylov, direct, sparse;
+  double decomposition, spectral, krylov, deflated, direct, sparse;
 };
 
 StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimination,
@@ -65,7 +65,10 @@ StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimin
   // Iterations of the two solves, for γμ = γ/2; half of sparse's columns are done after half of them.
   const double recurrence = 2 * std::log(backward_tolerance(options)) / std::log(options.gamma / 2);
   const double sparse = S.symmetric ? recurrence / 3 : recurrence / 2;
-  return {decomposition, decomposition + 5 * products, 8 * products,
+  return {decomposition,
+          decomposition + 5 * products,
+          8 * products,
+          4 * products + 4 * hop,
           decomposition + products + 10 * m * (2 * elimination.updates + 8 * slots + 8 * n),
           decomposition + 4 * products + (sparse + 1) * hop};
 }
@@ -122,10 +125,17 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
     return {"sparse", fmt::format("{} features on {} nodes: products with S, which has {} entries, cost less "
                                   "than those with its eigenbasis",
                                   features, S.nodes, S.entries())};
-  if (cost.krylov < cost.spectral)
+  if (cost.krylov < cost.spectral) {
+    // krylov knows a short cut where the scores of the labelled nodes are all that is read.
+    if (needs_all && options.device.is_cpu() && cost.deflated < cost.krylov + to_nodes)
+      return {"deflated",
+              fmt::format("{} features on {} nodes, all of them read: products with g and S cost less than "
+                          "eigenbases",
+                          features, S.nodes)};
     return {"krylov",
             fmt::format("{} features on {} nodes: products with g cost less than its eigendecomposition",
                         features, S.nodes)};
+  }
   return {"spectral",
           fmt::format("{} features on {} nodes, symmetric: the closed form costs least", features, S.nodes)};
 }

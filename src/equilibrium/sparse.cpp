@@ -21,6 +21,7 @@
 #include "equilibrium/conjugate_gradients.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/large_pages.h"
+#include "equilibrium/relaxation.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_kernel.h"
@@ -33,25 +34,6 @@ namespace eignn {
 namespace {
 
 constexpr const char* remedy = "use --solver direct, or a smaller γ";
-
-// Chebyshev's ω for the spectrum [-a, a], column by column: ω₁ = 1, ω₂ = 1/(1 - a²/2), then
-// 1/(1 - a² ω_k/4). For a directed graph all are 1.
-class Relaxation {
- public:
-  Relaxation(const torch::Tensor& a, bool symmetric)
-      : quarter_(a.square() / 4), symmetric_(symmetric), omega_(torch::ones_like(a)) {}
-  const torch::Tensor& omega() const { return omega_; }
-  void advance() {
-    if (!symmetric_) return;
-    omega_ = 1 / (1 - quarter_ * (first_ ? 2 * omega_ : omega_));
-    first_ = false;
-  }
-
- private:
-  torch::Tensor quarter_;
-  bool symmetric_, first_ = true;
-  torch::Tensor omega_;
-};
 
 // Buffers of a block of columns; kept and reused, since fresh pages cost as much as a product.
 struct Workspace {

@@ -127,12 +127,14 @@ void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step,
 }  // namespace
 
 template <class T>
-void multiply_rows(const CompressedRows<T>& S, const T* Z, int64_t m, T* out, int64_t first, int64_t last) {
+void multiply_rows(const CompressedRows<T>& S, const T* Z, int64_t stride, int64_t columns, T* out,
+                   int64_t first, int64_t last) {
   int64_t c = 0;
-  for (; c + most_lines * per_line<T> <= m; c += most_lines * per_line<T>)
-    multiply_lines<T, most_lines>(S, Z + c, m, out + c, first, last);
-  for (; c + per_line<T> <= m; c += per_line<T>) multiply_lines<T, 1>(S, Z + c, m, out + c, first, last);
-  if (c < m) multiply_rest(S, Z + c, m, m - c, out + c, first, last);
+  for (; c + most_lines * per_line<T> <= columns; c += most_lines * per_line<T>)
+    multiply_lines<T, most_lines>(S, Z + c, stride, out + c, first, last);
+  for (; c + per_line<T> <= columns; c += per_line<T>)
+    multiply_lines<T, 1>(S, Z + c, stride, out + c, first, last);
+  if (c < columns) multiply_rest(S, Z + c, stride, columns - c, out + c, first, last);
 }
 
 template <class T>
@@ -151,8 +153,10 @@ void advance_rows(const CompressedRows<T>& S, const SemiIterationStep<T>& step, 
   }
 }
 
-template void multiply_rows(const CompressedRows<float>&, const float*, int64_t, float*, int64_t, int64_t);
-template void multiply_rows(const CompressedRows<double>&, const double*, int64_t, double*, int64_t, int64_t);
+template void multiply_rows(const CompressedRows<float>&, const float*, int64_t, int64_t, float*, int64_t,
+                            int64_t);
+template void multiply_rows(const CompressedRows<double>&, const double*, int64_t, int64_t, double*, int64_t,
+                            int64_t);
 template void advance_rows(const CompressedRows<float>&, const SemiIterationStep<float>&, int64_t, int64_t,
                            double*, double*);
 template void advance_rows(const CompressedRows<double>&, const SemiIterationStep<double>&, int64_t, int64_t,

@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <limits>
@@ -66,7 +67,34 @@ void for_each_part(const std::vector<int64_t>& part, int64_t columns, const Work
   });
 }
 
+// Compressed rows, which cuSPARSE reads as they are: of a list of entries torch makes them again for every
+// product.
+torch::Tensor compressed_rows(const torch::Tensor& begin, const torch::Tensor& column,
+                              const torch::Tensor& value, int64_t rows, int64_t columns) {
+#if TORCH_VERSION_MAJOR >= 2
+  // torch says once that the layout is a beta.
+  struct Unheard : c10::WarningHandler {
+    void process(const c10::Warning&) override {}
+  };
+  static Unheard unheard;
+  const c10::WarningUtils::WarningHandlerGuard guard(&unheard);
+#endif
+  return torch::sparse_csr_tensor(begin, column, value, {rows, columns}, value.options());
+}
+
 }  // namespace
+
+SparseEntries entries_of(const torch::Tensor& matrix) {
+  const auto dense = matrix.to(torch::kCPU), place = dense.nonzero();  // row by row
+  const auto row = place.select(1, 0), column = place.select(1, 1).contiguous();
+  const auto begin = row.bincount({}, dense.size(0)).cumsum(0);
+  const auto value = dense.index({row, column}).to(torch::kFloat64).contiguous();
+  SparseEntries out{dense.size(1), {0}, {}, {}};
+  out.begin.insert(out.begin.end(), begin.data_ptr<int64_t>(), begin.data_ptr<int64_t>() + begin.numel());
+  out.column.assign(column.data_ptr<int64_t>(), column.data_ptr<int64_t>() + column.numel());
+  out.value.assign(value.data_ptr<double>(), value.data_ptr<double>() + value.numel());
+  return out;
+}
 
 SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype dtype,
                                             torch::Device device) {
@@ -83,11 +111,8 @@ SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype
     r.column = torch::zeros({entries + fetch_ahead}, torch::kInt32);
     std::copy(S.column.begin(), S.column.end(), r.column.data_ptr<int32_t>());
   } else {
-    const auto row = torch::repeat_interleave(torch::arange(S.rows()), r.begin.diff());
-    const auto column = torch::tensor(S.column, torch::kInt64);
-    r.coo = torch::sparse_coo_tensor(torch::stack({row, column}), r.value, {S.rows(), S.columns})
-                .coalesce()
-                .to(device);
+    r.csr = compressed_rows(r.begin.to(device), torch::tensor(S.column, torch::kInt64).to(device),
+                            r.value.to(device), S.rows(), S.columns);
   }
   return r;
 }
@@ -102,7 +127,7 @@ SparseProduct::SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::
     : straight_(prepared(S, dtype, device)), transposed_(prepared(transposed(S), dtype, device)) {}
 
 torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) {
-  if (rows.coo.defined()) return torch::mm(rows.coo, Z);
+  if (rows.csr.defined()) return torch::mm(rows.csr, Z);
   const auto z = Z.contiguous();
   const int64_t m = z.size(1);
   auto out = torch::empty({rows.begin.numel() - 1, m}, z.options());
@@ -110,8 +135,16 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
     const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
     const scalar_t* from = z.data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
-    for_each_part(rows.part, m,
-                  [&](int64_t, int64_t first, int64_t last) { multiply_rows(S, from, m, to, first, last); });
+    // So many columns at a time that the rows they are gathered from stay in the cache.
+    constexpr int64_t bytes = 4 << 20, line = cache_line / static_cast<int64_t>(sizeof(scalar_t));
+    const int64_t fit = bytes / (std::max<int64_t>(z.size(0), 1) * static_cast<int64_t>(sizeof(scalar_t)));
+    const int64_t block = std::max<int64_t>(fit / (most_lines * line), 1) * most_lines * line;
+    for (int64_t c = 0; c < m; c += block) {
+      const int64_t columns = std::min(block, m - c);
+      for_each_part(rows.part, columns, [&](int64_t, int64_t first, int64_t last) {
+        multiply_rows(S, from + c, m, columns, to + c, first, last);
+      });
+    }
   });
   return out;
 }
@@ -122,8 +155,8 @@ SparseProduct::Squares SparseProduct::advance(bool adjoint, const torch::Tensor&
   const Rows& rows = adjoint ? straight_ : transposed_;
   const int64_t width = Z.size(1), columns = width - begin;
   const auto active = [&](const torch::Tensor& t) { return t.narrow(-1, begin, columns); };
-  if (rows.coo.defined()) {
-    const auto z = active(Z), r = active(X) + torch::mm(rows.coo, z.contiguous()) * active(a) - z;
+  if (rows.csr.defined()) {
+    const auto z = active(Z), r = active(X) + torch::mm(rows.csr, z.contiguous()) * active(a) - z;
     auto to = active(last);
     to.add_((r + z - to) * active(omega));
     const auto squares = [](const torch::Tensor& t) {

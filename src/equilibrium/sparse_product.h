@@ -18,6 +18,9 @@ struct SparseEntries {
   int64_t rows() const { return static_cast<int64_t>(begin.size()) - 1; }
 };
 
+/// What of a dense matrix is not zero.
+SparseEntries entries_of(const torch::Tensor& matrix);
+
 /// S as this device likes it. `gather(Z)` is Sᵀ Z: row j becomes Σ_i S_ij z_i; `scatter(Z)` is S Z.
 class SparseProduct {
  public:
@@ -43,7 +46,7 @@ class SparseProduct {
   struct Rows {
     torch::Tensor begin, column, value;  // CSR, for our loop on the CPU
     std::vector<int64_t> part;           // rows split so that each part has about as many entries
-    torch::Tensor coo;                   // for torch's product elsewhere
+    torch::Tensor csr;                   // for torch's product elsewhere
   };
   static Rows prepared(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);

@@ -1,0 +1,215 @@
+// deflated: products with g and S alone, for any S and wide features. With g ≈ V Θ Vᵀ (deflation.h) the large
+// eigenvalues of g have k thin systems of their own,
+//
+//     y - γ Sᵀ y Θ = r V,      M⁻¹ r = r + U Vᵀ,   U = y - r V,
+//
+// and Z ← Z + M⁻¹ r leaves of a residual r of Z - γ Sᵀ Z g = X
+//
+//     r' = γ Sᵀ (r g + U Vᵀ g) - U Vᵀ,      ‖r'‖ ≈ γ μ_{k+1} ‖S‖ ‖r‖.
+//
+// For a trained F two such rounds are enough, and of their two products n×m×m a solve pays for at most one:
+//
+// - the first is with X, whose zeros are skipped, or with the labelled rows of the adjoint's right side;
+// - the last is needed for its norm alone, and that is told by a thin r' Ω with a random Ω.
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "equilibrium/deflation.h"
+#include "equilibrium/feature_cache.h"
+#include "equilibrium/node_space.h"
+#include "equilibrium/relaxation.h"
+#include "equilibrium/scale.h"
+#include "equilibrium/solvers.h"
+#include "equilibrium/stopwatch.h"
+#include "equilibrium/tf32.h"
+
+namespace eignn {
+
+namespace {
+
+// X, and its entries one by one where they are few.
+struct Source {
+  torch::Tensor X;
+  double norm;
+  std::shared_ptr<const SparseProduct> entries;  // null: too many
+  torch::Tensor sketch;                          // Ω: entries N(0, 1/64), so that E ‖r Ω‖² = ‖r‖²
+
+  explicit Source(const torch::Tensor& features) : X(features), norm(norm_of(features)) {
+    constexpr int64_t one_in = 8, columns = 64;
+    if (X.count_nonzero().item<int64_t>() <= X.numel() / one_in)
+      entries = std::make_shared<SparseProduct>(entries_of(X), X.scalar_type(), X.device());
+    sketch = (torch::randn({X.size(1), columns}, at::detail::createCPUGenerator(0), torch::kFloat64) /
+              std::sqrt(static_cast<double>(columns)))
+                 .to(X.options());
+  }
+  torch::Tensor times(const torch::Tensor& gram) const {
+    return entries ? entries->scatter(gram) : X.mm(gram);
+  }
+};
+
+// The thin systems y - Sᵀ y diag(a) = c with a = γΘ, by Chebyshev's semi-iteration (Neumann's series for a
+// directed S): as many steps for a column as its a asks for, to as many digits as a round gains.
+class ThinSystems {
+ public:
+  ThinSystems() = default;
+  ThinSystems(const Deflation& deflation, double gamma, bool symmetric) {
+    constexpr double enough = 1e-4;
+    constexpr int64_t most_steps = 400;
+    const auto a = gamma * deflation.theta.to(torch::kCPU, torch::kFloat64).clamp(0, 1);
+    const auto rate = symmetric ? a / (1 + (1 - a * a).clamp_min(0).sqrt()) : a;
+    const auto asked = (std::log(enough) / rate.log()).ceil().clamp(0, most_steps);
+    // θ ascends, and the columns that are still at work are the last.
+    for (int64_t step = 1; step <= asked.max().item<double>(); ++step)
+      begin_.push_back((asked < static_cast<double>(step)).sum().item<int64_t>());
+    std::vector<torch::Tensor> omega;
+    for (Relaxation relaxation(a, symmetric); omega.size() < begin_.size(); relaxation.advance())
+      omega.push_back(relaxation.omega());
+    a_ = a.unsqueeze(0).to(deflation.theta.options());
+    if (!omega.empty()) omega_ = torch::stack(omega).to(deflation.theta.options());
+  }
+
+  template <class Propagate>
+  torch::Tensor solve(const torch::Tensor& c, const Propagate& propagate) const {
+    auto y = c.clone(), before = c;
+    for (size_t k = 0; k < begin_.size(); ++k) {
+      const auto active = [&](const torch::Tensor& t) {
+        return t.narrow(-1, begin_[k], t.size(-1) - begin_[k]);
+      };
+      // y_k+1 = y_k-1 + ω (c + a Sᵀ y_k - y_k-1)
+      const auto now = active(y).contiguous(), last = active(before);
+      auto next = torch::addcmul(active(c), active(a_), propagate(now));
+      if (k > 0) next = torch::lerp(last, next, active(omega_[static_cast<int64_t>(k)]).unsqueeze(0));
+      before = y;
+      y = begin_[k] == 0 ? next : torch::cat({y.narrow(1, 0, begin_[k]), next}, 1);
+    }
+    return y;
+  }
+
+ private:
+  std::vector<int64_t> begin_;  // of each step's columns
+  torch::Tensor a_, omega_;     // (1, k), (steps, k)
+};
+
+class DeflatedEquilibrium : public NodeSpaceEquilibrium {
+ public:
+  DeflatedEquilibrium(std::shared_ptr<const SparseProduct> S, bool symmetric,
+                      std::shared_ptr<const Source> source, const torch::Tensor& F,
+                      const SolverOptions& options)
+      : NodeSpaceEquilibrium("deflated", std::move(S), F, options),
+        source_(std::move(source)),
+        deflation_(deflate(gram(), contraction_.scale())) {
+    const ProductsInTf32 in_full(false);
+    gram_sketch_ = gram().mm(source_->sketch);
+    if (!deflation_.empty()) {
+      thin_ = ThinSystems(deflation_, options.gamma, symmetric);
+      V_gram_ = deflation_.V.t().mm(gram());
+    }
+    Z_ = solve(source_->X, source_->times(gram()), source_->norm, /*adjoint=*/false, iterations);
+  }
+
+ private:
+  torch::Tensor solve_adjoint(const torch::Tensor& index, const torch::Tensor& Y,
+                              int64_t& count) const override {
+    const ProductsInTf32 in_full(false);
+    return solve(at_all_nodes(index, Y), at_all_nodes(index, Y.mm(gram())), norm_of(Y), /*adjoint=*/true,
+                 count);
+  }
+
+  // r' C for what a round leaves of r, C being (m, any); U is undefined for a round without deflation.
+  torch::Tensor left_of(const torch::Tensor& r_gram_C, const torch::Tensor& U, const torch::Tensor& V_gram_C,
+                        const torch::Tensor& Vt_C, bool adjoint) const {
+    if (!U.defined()) return propagate(r_gram_C, adjoint).mul_(scale_);
+    return propagate(torch::addmm(r_gram_C, U, V_gram_C), adjoint).mul_(scale_).addmm_(U, Vt_C, 1, -1);
+  }
+
+  // Z with X FᵀF given, in rounds, of which `count` becomes the number.
+  torch::Tensor solve(const torch::Tensor& X, const torch::Tensor& X_gram, double x_norm, bool adjoint,
+                      int64_t& count) const {
+    refuse_infinite(x_norm);
+    if (const int k = out_of_scale(x_norm); k != 0) {
+      const double down = std::ldexp(1.0, -k);
+      return solve(X * down, X_gram * down, x_norm * down, adjoint, count).mul_(std::ldexp(1.0, k));
+    }
+    const auto Vt = deflation_.empty() ? torch::Tensor() : deflation_.V.t();
+    const double tolerance = backward_tolerance(options_);
+    auto Z = torch::zeros_like(X), r = X, r_gram = X_gram;
+    double r_norm = x_norm;
+    bool apart = !deflation_.empty();
+    for (count = 0; r_norm > 0;) {
+      if (++count > options_.max_iterations) give_up(count);
+      torch::Tensor U;
+      if (apart) {
+        const auto c = r.mm(deflation_.V);
+        U = thin_.solve(c, [&](const torch::Tensor& y) { return propagate(y, adjoint); }) - c;
+      }
+      Z = count == 1 ? r.clone() : Z.add_(r);
+      if (apart) Z.addmm_(U, Vt);
+      const double bound = tolerance * (x_norm + Z.norm().item<double>());
+      // Whether the next residual is small. With 64 columns the sketch of one direction says less than 0.7 of
+      // its size once in 20 000 times, and that of several less often. Rounds add up their rounding, so that
+      // after many only the residual itself counts.
+      constexpr double surely = 0.7;
+      constexpr int64_t few = 8;
+      const auto told = [&] {
+        const auto& sketch = source_->sketch;
+        return left_of(r.mm(gram_sketch_), U, apart ? V_gram_.mm(sketch) : U, apart ? Vt.mm(sketch) : U,
+                       adjoint)
+            .norm()
+            .item<double>();
+      };
+      if (count <= few && told() <= surely * bound) return Z;
+      if (!r_gram.defined()) r_gram = r.mm(gram());
+      r = left_of(r_gram, U, V_gram_, Vt, adjoint);
+      r_gram = torch::Tensor();
+      const double before = r_norm;
+      r_norm = r.norm().item<double>();
+      if (count > few && r_norm <= bound) {
+        r = residual(X, Z, adjoint);
+        r_norm = r.norm().item<double>();
+      }
+      refuse_infinite(r_norm);
+      if (r_norm <= bound) return Z.add_(r);  // a step of the recurrence for nothing: r is there
+      // Where S is far from normal the split may not pay; the recurrence itself converges for every S.
+      if (r_norm > 0.5 * before) apart = false;
+    }
+    return Z;
+  }
+
+  std::shared_ptr<const Source> source_;
+  Deflation deflation_;
+  ThinSystems thin_;
+  torch::Tensor gram_sketch_, V_gram_;  // FᵀF Ω, Vᵀ FᵀF
+};
+
+class DeflatedSolver : public Solver {
+ public:
+  DeflatedSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options)
+      : Solver(std::move(S), options) {
+    const Stopwatch watch;
+    product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    preprocess_seconds_ = watch.seconds();
+  }
+  const char* name() const override { return "deflated"; }
+
+  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
+    const Stopwatch watch;
+    const auto& source =
+        features_.get(X, [](const torch::Tensor& x) { return std::make_shared<const Source>(x); });
+    auto solved = std::make_shared<DeflatedEquilibrium>(product_, S_->symmetric, source, F, options_);
+    solved->seconds = watch.seconds();
+    return solved;
+  }
+
+ private:
+  std::shared_ptr<const SparseProduct> product_;
+  FeatureCache<std::shared_ptr<const Source>> features_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, const SolverOptions& options) {
+  return std::make_unique<DeflatedSolver>(std::move(S), options);
+}
+
+}  // namespace eignn

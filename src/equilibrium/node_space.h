@@ -1,0 +1,79 @@
+// What solvers that keep Z itself share: the residual and the gradient, by products with S and g.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "eignn/error.h"
+#include "equilibrium/contraction.h"
+#include "equilibrium/sparse_product.h"
+#include "equilibrium/tolerance.h"
+
+namespace eignn {
+
+class NodeSpaceEquilibrium : public Equilibrium {
+ public:
+  ScaledRows rows(const torch::Tensor& index) const override {
+    return {index.defined() ? Z_.index_select(0, index) : Z_, {}};
+  }
+
+  Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
+    Gradients out;
+    const auto W = solve_adjoint(index, Y.plain(), out.iterations);
+    out.F = contraction_.pullback(W.t().mm(S_->gather(Z_)));
+    if (want_X) out.X.values = W;
+    return out;
+  }
+
+ protected:
+  NodeSpaceEquilibrium(std::string name, std::shared_ptr<const SparseProduct> S, const torch::Tensor& F,
+                       const SolverOptions& options)
+      : name_(std::move(name)),
+        S_(std::move(S)),
+        options_(options),
+        contraction_(F, options.gamma, options.epsilon),
+        scale_(options.gamma * contraction_.scale()) {}
+
+  /// W = γ S W g + Y, of a Y that is 0 at other nodes.
+  virtual torch::Tensor solve_adjoint(const torch::Tensor& index, const torch::Tensor& Y,
+                                      int64_t& count) const = 0;
+
+  const torch::Tensor& gram() const { return contraction_.gram(); }
+
+  /// Rows of other nodes are 0.
+  torch::Tensor at_all_nodes(const torch::Tensor& index, const torch::Tensor& rows) const {
+    return index.defined() ? torch::zeros_like(Z_).index_add_(0, index, rows) : rows;
+  }
+
+  torch::Tensor propagate(const torch::Tensor& Z, bool adjoint) const {
+    return adjoint ? S_->scatter(Z) : S_->gather(Z);
+  }
+
+  torch::Tensor residual(const torch::Tensor& X, const torch::Tensor& Z, bool adjoint) const {
+    return propagate(Z, adjoint).mm(gram()).mul_(scale_).add_(X).sub_(Z);
+  }
+
+  [[noreturn]] void give_up(int64_t count) const {
+    throw InputError(fmt::format(
+        "{} did not converge in {} iterations (γ {}, tolerance {:.1e}); use --solver auto, or a "
+        "smaller γ",
+        name_, std::min(count, options_.max_iterations), options_.gamma, backward_tolerance(options_)));
+  }
+
+  void refuse_infinite(double norm) const {
+    if (!std::isfinite(norm))
+      throw InputError(
+          fmt::format("a value is not finite ({}); check the features and weights for overflow", name_));
+  }
+
+  std::string name_;
+  std::shared_ptr<const SparseProduct> S_;
+  SolverOptions options_;
+  Contraction contraction_;
+  torch::Tensor scale_;  // γ/(ν+ε)
+  torch::Tensor Z_;
+};
+
+}  // namespace eignn
