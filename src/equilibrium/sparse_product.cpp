@@ -79,7 +79,8 @@ torch::Tensor compressed_rows(const torch::Tensor& begin, const torch::Tensor& c
   static Unheard unheard;
   const c10::WarningUtils::WarningHandlerGuard guard(&unheard);
 #endif
-  return torch::sparse_csr_tensor(begin, column, value, {rows, columns}, value.options());
+  return torch::sparse_csr_tensor(begin, column, value, {rows, columns},
+                                  value.options().layout(torch::kSparseCsr));
 }
 
 }  // namespace

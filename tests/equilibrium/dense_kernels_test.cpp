@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "equilibrium/deflation.h"
 #include "support/oracle.h"
 
 namespace eignn {
@@ -50,34 +49,6 @@ TEST(DenseKernels, AddAndDotIsOnePassOfBoth) {
     EXPECT_LE(relative_error(A, A0 - 0.75 * B), 1e-15) << m;
     EXPECT_NEAR(dot.item<double>(), (A * B).sum().item<double>(), 1e-12 * static_cast<double>(m * m)) << m;
   }
-}
-
-TEST(Deflation, FindsTheLargeEigenvalues) {
-  const int64_t m = 80;
-  const auto Q = std::get<0>(torch::linalg_qr(random_matrix(m, m, 8)));
-  auto mu = torch::linspace(0.02, 0, m, torch::kFloat64);
-  for (int64_t i = 0; i < 4; ++i) mu[i] = 0.7 - 0.1 * static_cast<double>(i);
-  const auto g = Q.mm(torch::diag(mu)).mm(Q.t());
-  const Deflation d = deflate(2 * g, torch::tensor(0.5, torch::kFloat64));
-  const int64_t k = d.V.size(1);
-  EXPECT_LE(relative_error(d.V.t().mm(d.V), torch::eye(k, torch::kFloat64)), 1e-9);
-  EXPECT_LE(relative_error(d.theta.flip(0).narrow(0, 0, 4), mu.narrow(0, 0, 4)), 1e-4);
-  // What is left of g is small.
-  const auto rest = g - d.V.mm(torch::diag(d.theta)).mm(d.V.t());
-  EXPECT_LE(torch::linalg_eigvalsh(rest).abs().max().item<double>(), 0.03);
-}
-
-TEST(Deflation, LeavesSmallAndEmptyProblemsAlone) {
-  const auto scale = torch::ones({}, torch::kFloat64);
-  EXPECT_TRUE(deflate(random_matrix(7, 7, 9), scale).empty());
-  EXPECT_TRUE(deflate(torch::zeros({64, 64}, torch::kFloat64), scale).empty());
-}
-
-TEST(Deflation, TakesWhatRankThereIs) {
-  const auto a = random_matrix(64, 2, 10);
-  const auto d = deflate(a.mm(a.t()), torch::ones({}, torch::kFloat64));
-  EXPECT_EQ(d.V.size(1), 2);
-  EXPECT_LE(relative_error(d.V.mm(torch::diag(d.theta)).mm(d.V.t()), a.mm(a.t())), 1e-10);
 }
 
 }  // namespace

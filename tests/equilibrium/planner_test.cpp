@@ -38,6 +38,14 @@ TEST(Planner, WideGraphsWithFewFeaturesTakeSparseProductsOnACpu) {
   EXPECT_EQ(plan_solver(S, 50, on_gpu, true).solver, "spectral");
 }
 
+TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
+  const Propagation S = make_propagation(test::random_graph(600, 10, 1));
+  SolverOptions on_cpu;
+  on_cpu.dtype = torch::kFloat32;
+  EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/true).solver, "deflated");
+  EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/false).solver, "krylov");
+}
+
 TEST(Planner, DirectedGraphsGetASolverThatTakesThem) {
   EXPECT_EQ(plan(test::random_graph(100, 2, 1), 8, {Direction::in, {}, true}).solver, "direct");
   EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "sparse");

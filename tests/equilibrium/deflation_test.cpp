@@ -1,0 +1,156 @@
+// The large eigenvalues of g that solvers treat apart, and the solver that lives off them.
+#include "equilibrium/deflation.h"
+
+#include <gtest/gtest.h>
+
+#include "eignn/solver.h"
+#include "equilibrium/sparse_product.h"
+#include "equilibrium/tolerance.h"
+#include "support/oracle.h"
+
+namespace eignn {
+namespace {
+
+using test::random_matrix;
+using test::relative_error;
+
+// F with singular values whose squares are a trained one's: a handful of large ones and a falling rest.
+torch::Tensor trained(int64_t m, double rest) {
+  const auto large = torch::tensor({0.7, 0.5, 0.35, 0.2, 0.1}, torch::kFloat64);
+  const auto small = rest * torch::pow(0.97, torch::arange(m - 5, torch::kFloat64));
+  const auto Q = std::get<0>(torch::linalg_qr(random_matrix(m, m, 3)));
+  return torch::cat({large, small}).sqrt().unsqueeze(1) * Q.t();
+}
+
+TEST(Deflation, KeepsItsDirectionsApartInSinglePrecision) {
+  const int64_t m = 400;
+  const auto F = trained(m, 0.02).to(torch::kFloat32), gram = F.t().mm(F), scale = 1 / gram.norm();
+  const Deflation found = deflate(gram, scale);
+  // Five powers of g on sixteen columns lean on each other; what is told apart must be told apart for good.
+  const int64_t k = found.V.size(1);
+  const auto V = found.V.to(torch::kFloat64), g = (gram * scale).to(torch::kFloat64);
+  EXPECT_LE((V.t().mm(V) - torch::eye(k, torch::kFloat64)).abs().max().item<double>(), 1e-5);
+  const auto mu = torch::linalg_eigvalsh(g), theta = found.theta.to(torch::kFloat64);
+  EXPECT_LE((theta.narrow(0, k - 5, 5) - mu.narrow(0, m - 5, 5)).abs().max().item<double>(), 1e-5);
+  // No more is left of g than its eigenvalues from the tenth on.
+  const auto rest = g - V.mm(theta.unsqueeze(1) * V.t());
+  EXPECT_LE(torch::linalg_eigvalsh(rest).abs().max().item<double>(), mu[m - 10].item<double>());
+}
+
+TEST(Deflation, FindsTheLargeEigenvalues) {
+  const int64_t m = 80;
+  const auto Q = std::get<0>(torch::linalg_qr(random_matrix(m, m, 8)));
+  auto mu = torch::linspace(0.02, 0, m, torch::kFloat64);
+  for (int64_t i = 0; i < 4; ++i) mu[i] = 0.7 - 0.1 * static_cast<double>(i);
+  const auto g = Q.mm(torch::diag(mu)).mm(Q.t());
+  const Deflation d = deflate(2 * g, torch::tensor(0.5, torch::kFloat64));
+  const int64_t k = d.V.size(1);
+  EXPECT_LE(relative_error(d.V.t().mm(d.V), torch::eye(k, torch::kFloat64)), 1e-9);
+  EXPECT_LE(relative_error(d.theta.flip(0).narrow(0, 0, 4), mu.narrow(0, 0, 4)), 1e-4);
+  // What is left of g is small.
+  const auto rest = g - d.V.mm(torch::diag(d.theta)).mm(d.V.t());
+  EXPECT_LE(torch::linalg_eigvalsh(rest).abs().max().item<double>(), 0.03);
+}
+
+TEST(Deflation, LeavesSmallAndEmptyProblemsAlone) {
+  const auto scale = torch::ones({}, torch::kFloat64);
+  EXPECT_TRUE(deflate(random_matrix(7, 7, 9), scale).empty());
+  EXPECT_TRUE(deflate(torch::zeros({64, 64}, torch::kFloat64), scale).empty());
+}
+
+TEST(Deflation, TakesWhatRankThereIs) {
+  const auto a = random_matrix(64, 2, 10);
+  const auto d = deflate(a.mm(a.t()), torch::ones({}, torch::kFloat64));
+  EXPECT_EQ(d.V.size(1), 2);
+  EXPECT_LE(relative_error(d.V.mm(torch::diag(d.theta)).mm(d.V.t()), a.mm(a.t())), 1e-10);
+}
+
+struct Wide {
+  Direction direction;
+  double density;  // of X
+};
+
+class DeflatedSolver : public testing::TestWithParam<Wide> {};
+
+// Against `direct` in double: what a solve leaves is within its bound though it never formed the last
+// residual.
+TEST_P(DeflatedSolver, TakesTwoRoundsOnWideFeatures) {
+  const int64_t n = 150, m = 320;
+  const auto S = std::make_shared<Propagation>(
+      make_propagation(test::random_graph(n, 4, 61), {GetParam().direction, Normalisation::sym, true}));
+  const auto F = trained(m, 1e-3);
+  auto X = random_matrix(n, m, 62);
+  X.mul_(random_matrix(n, m, 63).abs() < 1.25 * GetParam().density);  // P(|N(0, 1)| < a) is about 0.8 a
+  SolverOptions single;
+  single.dtype = torch::kFloat32;
+  const auto exact = make_solver("direct", S, {}, m)->solve(F, X);
+  const auto solver = make_solver("deflated", S, single, m);
+  const auto solved = solver->solve(F.to(torch::kFloat32), X.to(torch::kFloat32));
+  EXPECT_LE(solved->iterations, 2);
+  const auto Z = solved->rows().plain().to(torch::kFloat64);
+  EXPECT_LE(relative_error(Z, exact->rows().plain()), 2e-6);
+  EXPECT_LE(residual(*S, Z, F, X, 0.8, 1e-12) * X.norm().item<double>(),
+            backward_tolerance(single) * (X.norm() + Z.norm()).item<double>());
+
+  // The adjoint's first product is with the rows of Y that there are.
+  const auto index = torch::tensor({3, 140, 7, 50}, torch::kInt64);
+  const auto Y = random_matrix(4, m, 64);
+  const auto pulled = solved->pull(index, {Y.to(torch::kFloat32), {}}, /*want_X=*/true);
+  const auto reference = exact->pull(index, {Y, {}}, /*want_X=*/true);
+  EXPECT_LE(pulled.iterations, 2);
+  EXPECT_LE(relative_error(pulled.X.plain().to(torch::kFloat64), reference.X.plain()), 2e-6);
+  EXPECT_LE(relative_error(pulled.F.to(torch::kFloat64), reference.F), 2e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, DeflatedSolver,
+                         testing::Values(Wide{Direction::undirected, 0.05}, Wide{Direction::undirected, 1},
+                                         Wide{Direction::in, 0.05}, Wide{Direction::out, 1}));
+
+// A flat spectrum, of which nothing can be treated apart, takes more rounds and gets there all the same.
+TEST(Deflated, ReachesItsBoundWithoutLargeEigenvalues) {
+  const int64_t n = 60, m = 256;
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(n, 3, 65)));
+  const auto F = torch::eye(m, torch::kFloat64) + 0.01 * random_matrix(m, m, 66), X = random_matrix(n, m, 67);
+  for (const double gamma : {0.8, 1.0}) {
+    SolverOptions options;
+    options.gamma = gamma;
+    const auto Z = make_solver("deflated", S, options, m)->solve(F, X)->rows().plain();
+    EXPECT_LE(relative_error(Z, make_solver("direct", S, options, m)->solve(F, X)->rows().plain()), 1e-13);
+  }
+}
+
+TEST(SparseProduct, TakesWideMatricesInBlocksOfColumns) {
+  const int64_t n = 20'000, m = 150;  // 64 columns of so many rows are what a block holds
+  const Propagation S =
+      make_propagation(test::random_graph(n, 3, 68), {Direction::in, Normalisation::sym, true});
+  const SparseProduct product(S, torch::kFloat32, torch::kCPU);
+  const auto Z = random_matrix(n, m, 69).to(torch::kFloat32);
+  const auto together = product.gather(Z);
+  for (const int64_t first : {0, 60, 130})
+    EXPECT_TRUE(torch::equal(together.narrow(1, first, 20), product.gather(Z.narrow(1, first, 20))));
+}
+
+TEST(SparseProduct, AGpuMultipliesAsTheCpuDoes) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const Propagation S =
+      make_propagation(test::random_graph(500, 3, 70), {Direction::in, Normalisation::sym, true});
+  const auto Z = random_matrix(500, 40, 71);
+  const SparseProduct here(S, torch::kFloat64, torch::kCPU), there(S, torch::kFloat64, torch::kCUDA);
+  EXPECT_LE(relative_error(there.gather(Z.cuda()).cpu(), here.gather(Z)), 1e-14);
+  EXPECT_LE(relative_error(there.scatter(Z.cuda()).cpu(), here.scatter(Z)), 1e-14);
+}
+
+TEST(SparseProduct, ReadsWhatOfAMatrixIsNotZero) {
+  auto X = random_matrix(7, 5, 72);
+  X.masked_fill_(X < 0.5, 0);
+  X[3].zero_();
+  const SparseEntries entries = entries_of(X);
+  EXPECT_EQ(static_cast<int64_t>(entries.value.size()), X.count_nonzero().item<int64_t>());
+  const SparseProduct product(entries, torch::kFloat64, torch::kCPU);
+  const auto W = random_matrix(5, 3, 73), G = random_matrix(7, 3, 74);
+  EXPECT_LE(relative_error(product.scatter(W), X.mm(W)), 1e-15);
+  EXPECT_LE(relative_error(product.gather(G), X.t().mm(G)), 1e-15);
+}
+
+}  // namespace
+}  // namespace eignn
