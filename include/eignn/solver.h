@@ -117,7 +117,7 @@ struct SolverOptions {
   torch::Device device = torch::kCPU;
   double tolerance = 0;              // iterative solvers: backward error to reach; 0: 10 units of round-off
   int64_t max_iterations = 100'000;  // then they give up with an error
-  bool tf32 = false;    // iterative solvers on a GPU: sweeps in TF32 between residuals in full precision
+  bool tf32 = false;    // krylov and picard on a GPU: sweeps in TF32 between residuals in full precision
   bool refine = false;  // direct: eigenvalues of g from long double; a thousand hops multiply their error
   SpectrumStore* store = nullptr;  // spectral and krylov: eigenbases kept between runs
 };

@@ -13,6 +13,8 @@
 // - the last is needed for its norm alone, and that is told by a thin r' Ω with a random Ω.
 #include <torch/torch.h>
 
+#include <cmath>
+#include <memory>
 #include <vector>
 
 #include "equilibrium/deflation.h"
@@ -39,7 +41,7 @@ struct Source {
     constexpr int64_t one_in = 8, columns = 64;
     if (X.count_nonzero().item<int64_t>() <= X.numel() / one_in)
       entries = std::make_shared<SparseProduct>(entries_of(X), X.scalar_type(), X.device());
-    sketch = (torch::randn({X.size(1), columns}, at::detail::createCPUGenerator(0), torch::kFloat64) /
+    sketch = (torch::randn({X.size(1), columns}, at::detail::createCPUGenerator(1), torch::kFloat64) /
               std::sqrt(static_cast<double>(columns)))
                  .to(X.options());
   }
@@ -49,7 +51,8 @@ struct Source {
 };
 
 // The thin systems y - Sᵀ y diag(a) = c with a = γΘ, by Chebyshev's semi-iteration (Neumann's series for a
-// directed S): as many steps for a column as its a asks for, to as many digits as a round gains.
+// directed S): as many steps for a column as its a asks for, to as many digits as a round gains where ‖S‖
+// ≤ 1.
 class ThinSystems {
  public:
   ThinSystems() = default;
@@ -57,10 +60,11 @@ class ThinSystems {
     constexpr double enough = 1e-4;
     constexpr int64_t most_steps = 400;
     const auto a = gamma * deflation.theta.to(torch::kCPU, torch::kFloat64).clamp(0, 1);
-    const auto rate = symmetric ? a / (1 + (1 - a * a).clamp_min(0).sqrt()) : a;
+    const auto rate = (symmetric ? a / (1 + (1 - a * a).clamp_min(0).sqrt()) : a).clamp_max(1 - 1e-12);
     const auto asked = (std::log(enough) / rate.log()).ceil().clamp(0, most_steps);
     // θ ascends, and the columns that are still at work are the last.
-    for (int64_t step = 1; step <= asked.max().item<double>(); ++step)
+    const double most = asked.max().item<double>();
+    for (int64_t step = 1; static_cast<double>(step) <= most; ++step)
       begin_.push_back((asked < static_cast<double>(step)).sum().item<int64_t>());
     std::vector<torch::Tensor> omega;
     for (Relaxation relaxation(a, symmetric); omega.size() < begin_.size(); relaxation.advance())
@@ -100,42 +104,59 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
         source_(std::move(source)),
         deflation_(deflate(gram(), contraction_.scale())) {
     const ProductsInTf32 in_full(false);
-    gram_sketch_ = gram().mm(source_->sketch);
+    whole_ = {{}, {}, gram()};
+    sketched_ = {{}, {}, gram().mm(source_->sketch)};
     if (!deflation_.empty()) {
       thin_ = ThinSystems(deflation_, options.gamma, symmetric);
-      V_gram_ = deflation_.V.t().mm(gram());
+      whole_ = {deflation_.V.t(), deflation_.gram_V.t(), gram()};
+      sketched_ = {whole_.Vt.mm(source_->sketch), whole_.V_gram.mm(source_->sketch), sketched_.gram};
     }
-    Z_ = solve(source_->X, source_->times(gram()), source_->norm, /*adjoint=*/false, iterations);
+    const double down = scale_down(source_->norm);
+    Z_ = solve(down == 1 ? source_->X : source_->X * down, source_->times(down == 1 ? gram() : gram() * down),
+               source_->norm * down, /*adjoint=*/false, iterations);
+    if (down != 1) Z_.div_(down);
   }
 
  private:
+  // Vᵀ C, Vᵀ FᵀF C and FᵀF C, for C = I or the sketch.
+  struct Seen {
+    torch::Tensor Vt, V_gram, gram;
+  };
+
+  static double scale_down(double norm) { return std::ldexp(1.0, -out_of_scale(norm)); }
+
   torch::Tensor solve_adjoint(const torch::Tensor& index, const torch::Tensor& Y,
                               int64_t& count) const override {
     const ProductsInTf32 in_full(false);
-    return solve(at_all_nodes(index, Y), at_all_nodes(index, Y.mm(gram())), norm_of(Y), /*adjoint=*/true,
-                 count);
+    const auto everywhere = at_all_nodes(index, Y);
+    const double norm = norm_of(everywhere), down = scale_down(norm);
+    const auto rows = down == 1 ? Y : Y * down;
+    auto W = solve(down == 1 ? everywhere : everywhere * down, at_all_nodes(index, rows.mm(gram())),
+                   norm * down, /*adjoint=*/true, count);
+    return down == 1 ? W : W.div_(down);
   }
 
-  // r' C for what a round leaves of r, C being (m, any); U is undefined for a round without deflation.
-  torch::Tensor left_of(const torch::Tensor& r_gram_C, const torch::Tensor& U, const torch::Tensor& V_gram_C,
-                        const torch::Tensor& Vt_C, bool adjoint) const {
+  // r' C for what a round leaves of r; U is undefined after a round without deflation.
+  torch::Tensor left_of(const torch::Tensor& r_gram_C, const torch::Tensor& U, const Seen& C,
+                        bool adjoint) const {
     if (!U.defined()) return propagate(r_gram_C, adjoint).mul_(scale_);
-    return propagate(torch::addmm(r_gram_C, U, V_gram_C), adjoint).mul_(scale_).addmm_(U, Vt_C, 1, -1);
+    return propagate(torch::addmm(r_gram_C, U, C.V_gram), adjoint).mul_(scale_).addmm_(U, C.Vt, 1, -1);
   }
 
-  // Z with X FᵀF given, in rounds, of which `count` becomes the number.
-  torch::Tensor solve(const torch::Tensor& X, const torch::Tensor& X_gram, double x_norm, bool adjoint,
+  // Z with X FᵀF given and ‖X‖ near 1, in rounds, of which `count` becomes the number.
+  torch::Tensor solve(const torch::Tensor& X, torch::Tensor r_gram, double x_norm, bool adjoint,
                       int64_t& count) const {
     refuse_infinite(x_norm);
-    if (const int k = out_of_scale(x_norm); k != 0) {
-      const double down = std::ldexp(1.0, -k);
-      return solve(X * down, X_gram * down, x_norm * down, adjoint, count).mul_(std::ldexp(1.0, k));
-    }
-    const auto Vt = deflation_.empty() ? torch::Tensor() : deflation_.V.t();
     const double tolerance = backward_tolerance(options_);
-    auto Z = torch::zeros_like(X), r = X, r_gram = X_gram;
+    torch::Tensor Z, r = X;
     double r_norm = x_norm;
     bool apart = !deflation_.empty();
+    // r is what the rounds say of the residual. Z is rounded as it is added up, which r does not know: a few
+    // rounds of falling size stay below ten round-offs, and all else is held against X - A Z itself.
+    constexpr int64_t few = 8;
+    const bool sketchable =
+        apart && X.size(1) > 2 * source_->sketch.size(1) && tolerance >= 10 * unit_roundoff(X.scalar_type());
+    const auto rounding_is_below = [&] { return apart && sketchable && count <= few; };
     for (count = 0; r_norm > 0;) {
       if (++count > options_.max_iterations) give_up(count);
       torch::Tensor U;
@@ -143,28 +164,22 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
         const auto c = r.mm(deflation_.V);
         U = thin_.solve(c, [&](const torch::Tensor& y) { return propagate(y, adjoint); }) - c;
       }
-      Z = count == 1 ? r.clone() : Z.add_(r);
-      if (apart) Z.addmm_(U, Vt);
+      Z = Z.defined() ? Z.add_(r) : r.clone();
+      if (apart) Z.addmm_(U, whole_.Vt);
       const double bound = tolerance * (x_norm + Z.norm().item<double>());
-      // Whether the next residual is small. With 64 columns the sketch of one direction says less than 0.7 of
-      // its size once in 20 000 times, and that of several less often. Rounds add up their rounding, so that
-      // after many only the residual itself counts.
-      constexpr double surely = 0.7;
-      constexpr int64_t few = 8;
+      // Whether the next residual is small. With 64 columns the sketch of one direction says less than 0.67
+      // of its size once in 20 000 times, and that of several less often.
+      constexpr double surely = 0.67;
       const auto told = [&] {
-        const auto& sketch = source_->sketch;
-        return left_of(r.mm(gram_sketch_), U, apart ? V_gram_.mm(sketch) : U, apart ? Vt.mm(sketch) : U,
-                       adjoint)
-            .norm()
-            .item<double>();
+        return left_of(r.mm(sketched_.gram), U, sketched_, adjoint).norm().item<double>();
       };
-      if (count <= few && told() <= surely * bound) return Z;
+      if (rounding_is_below() && told() <= surely * bound) return Z;
       if (!r_gram.defined()) r_gram = r.mm(gram());
-      r = left_of(r_gram, U, V_gram_, Vt, adjoint);
+      r = left_of(r_gram, U, whole_, adjoint);
       r_gram = torch::Tensor();
       const double before = r_norm;
       r_norm = r.norm().item<double>();
-      if (count > few && r_norm <= bound) {
+      if (r_norm <= bound && !rounding_is_below()) {
         r = residual(X, Z, adjoint);
         r_norm = r.norm().item<double>();
       }
@@ -173,13 +188,13 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       // Where S is far from normal the split may not pay; the recurrence itself converges for every S.
       if (r_norm > 0.5 * before) apart = false;
     }
-    return Z;
+    return Z.defined() ? Z : X.clone();
   }
 
   std::shared_ptr<const Source> source_;
   Deflation deflation_;
   ThinSystems thin_;
-  torch::Tensor gram_sketch_, V_gram_;  // FᵀF Ω, Vᵀ FᵀF
+  Seen whole_, sketched_;
 };
 
 class DeflatedSolver : public Solver {

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "equilibrium/blas_threads.h"
@@ -38,10 +39,18 @@ torch::Tensor squares(const torch::Tensor& Y) {
 // Y C with orthonormal columns, for the C it returns: from the eigenvectors of YᵀY, without the directions in
 // which Y has next to nothing.
 torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
+  const SingleThread guard;                                 // matrices of 80 columns
   const auto d = YtY.diagonal().clamp_min(1e-300).rsqrt();  // columns of unit length first
   const auto [c, E] = torch::linalg_eigh(d.unsqueeze(1) * YtY * d.unsqueeze(0));
   const auto kept = (c > 1e-10 * c.max()).nonzero().squeeze(1);
   return d.unsqueeze(1) * E.index_select(1, kept) * c.index_select(0, kept).rsqrt();
+}
+
+// C U with U the eigenvectors of Cᵀ A C, and their eigenvalues.
+std::pair<torch::Tensor, torch::Tensor> ritz(const torch::Tensor& A, const torch::Tensor& C) {
+  const SingleThread guard;
+  const auto [theta, U] = torch::linalg_eigh(C.t().mm(A).mm(C));
+  return {C.mm(U), theta};
 }
 
 }  // namespace
@@ -55,14 +64,12 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
   for (int power = 0; power < blocks; ++power) powers.push_back(gram.mm(powers.back()) / nu);
   const auto Y = torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1);
-  const SingleThread guard;  // matrices of 80 columns
   // Twice: after the first time V is orthonormal to what float32 left of the weakest direction.
   const auto V = Y.mm(orthonormaliser(exact(squares(Y))).to(Y.options())), gV = gram.mm(V) / nu;
   const auto both = exact(torch::stack({squares(V), V.t().mm(gV).to(torch::kFloat64)}));
-  const auto C = orthonormaliser(both[0]);
-  const auto [theta, U] = torch::linalg_eigh(C.t().mm(both[1]).mm(C));
-  const auto turn = C.mm(U).to(Y.options());
-  return {V.mm(turn), theta.to(Y.options()) * (nu * scale)};
+  const auto [CU, theta] = ritz(both[1], orthonormaliser(both[0]));
+  const auto turn = CU.to(Y.options());
+  return {V.mm(turn), gV.mm(turn) * nu, theta.to(Y.options()) * (nu * scale)};
 }
 
 }  // namespace eignn

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "eignn/error.h"
 #include "equilibrium/contraction.h"

@@ -62,6 +62,7 @@ StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimin
   const double n = static_cast<double>(S.nodes), slots = static_cast<double>(elimination.slots);
   const double decomposition = (options.device.is_cpu() ? 40 : 150) * m * m * m, products = 2 * n * m * m;
   const double hop = 10 * 2 * static_cast<double>(S.entries()) * m;
+  // deflated: two products in the adjoint, one for R and one for good measure; four hops.
   // Iterations of the two solves, for γμ = γ/2; half of sparse's columns are done after half of them.
   const double recurrence = 2 * std::log(backward_tolerance(options)) / std::log(options.gamma / 2);
   const double sparse = S.symmetric ? recurrence / 3 : recurrence / 2;
@@ -127,7 +128,8 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
                                   features, S.nodes, S.entries())};
   if (cost.krylov < cost.spectral) {
     // krylov knows a short cut where the scores of the labelled nodes are all that is read.
-    if (needs_all && options.device.is_cpu() && cost.deflated < cost.krylov + to_nodes)
+    // For γ = 1 only its conjugate gradients know how long they take.
+    if (needs_all && options.device.is_cpu() && options.gamma < 1 && cost.deflated < cost.krylov + to_nodes)
       return {"deflated",
               fmt::format("{} features on {} nodes, all of them read: products with g and S cost less than "
                           "eigenbases",

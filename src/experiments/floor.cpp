@@ -94,7 +94,9 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
   shape.features = dataset.feature_count();
   shape.classes = dataset.classes;
   shape.bytes_per_number = static_cast<int64_t>(torch::elementSize(parse_dtype(config.dtype)));
-  shape.eigenbasis = solver != "direct" && solver != "sparse";
+  shape.node_space = solver == "deflated" || solver == "picard";
+  shape.eigenbasis = solver != "direct" && solver != "sparse" && !shape.node_space;
+  if (solver == "deflated") shape.feature_entries = dataset.features.count_nonzero().item<int64_t>();
   shape.reads_all = config.head == "batch-norm";
   shape.scores_alone = solver == "krylov" && config.head == "plain" && config.gamma < 1 &&
                        config.encoder == 0 && config.equilibria == 1 && dataset.graphs() == 1;
@@ -137,8 +139,9 @@ std::vector<Work> step_work(const EpochShape& shape) {
                      {"∇F = F (ḡ + ḡᵀ - c FᵀF)", 2 * m * m * m, 4 * m * m},
                      {"Adam", 0, 7 * (m * m + m * classes)}},
                     shape);
+  const double read = shape.feature_entries > 0 ? static_cast<double>(shape.feature_entries) : n * m;
   return in_bytes({{"FᵀF, one triangle", steps * m * m * m, steps * 2 * m * m},
-                   {"Ẑ, one product with g", 2 * n * m * m, 2 * n * m + m * m},
+                   {"Ẑ, one product with g", 2 * read * m, read + n * m + m * m},
                    between_bases("Z at the training nodes", shape, m, s, t, s.train_pairs),
                    {"B: scores, ∇B, ∇Z", 6 * t * m * classes, 2 * t * m},
                    between_bases("∇Z back", shape, m, s, t, s.train_pairs),
@@ -159,11 +162,13 @@ std::vector<Work> evaluation_work(const EpochShape& shape) {
   const Sums s = sums_over(shape, [](const ComponentShape& c) { return c.val > 0; });
   if (shape.scores_alone)
     return in_bytes({{"scores at the validation nodes", 2 * s.val_pairs * classes, s.val_pairs}}, shape);
-  return in_bytes({{"Ẑ where no training node is", 2 * fresh.nodes * m * m,
-                    fresh.nodes > 0 ? 2 * fresh.nodes * m + m * m : 0},
-                   between_bases("Z at the validation nodes", shape, m, s, s.val, s.val_pairs),
-                   {"B: scores", 2 * s.val * m * classes, s.val * m}},
-                  shape);
+  return in_bytes(
+      {{"Ẑ where no training node is", 2 * fresh.nodes * m * m,
+        fresh.nodes > 0 ? 2 * fresh.nodes * m + m * m : 0},
+       shape.node_space ? Work{"Z at the validation nodes", 0, 0}
+                        : between_bases("Z at the validation nodes", shape, m, s, s.val, s.val_pairs),
+       {"B: scores", 2 * s.val * m * classes, s.val * m}},
+      shape);
 }
 
 Work total(const std::vector<Work>& parts) {

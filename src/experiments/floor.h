@@ -24,11 +24,13 @@ struct EpochShape {
   int64_t features = 0, classes = 0;
   int64_t optimiser_steps = 1;  // an epoch; more where graphs come in batches
   int64_t bytes_per_number = 4;
-  /// Z leaves the eigenbasis of S at the rows that are read; else it comes by elimination, from the entries
-  /// of S.
+  /// Z leaves the eigenbasis of S at the rows that are read; else it comes by elimination, or by products
+  /// with S, from the entries of S.
   bool eigenbasis = true;
-  bool reads_all = false;     // batch norm: every component takes part in a training step
-  bool scores_alone = false;  // f = B Z from the rows of B: Z is never solved for
+  bool node_space = false;      // Z is solved for at the nodes themselves
+  int64_t feature_entries = 0;  // of X, where the first product skips its zeros; 0: it does not
+  bool reads_all = false;       // batch norm: every component takes part in a training step
+  bool scores_alone = false;    // f = B Z from the rows of B: Z is never solved for
   std::vector<ComponentShape> components;
 };
 

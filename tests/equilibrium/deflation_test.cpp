@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "eignn/error.h"
 #include "eignn/solver.h"
-#include "equilibrium/sparse_product.h"
 #include "equilibrium/tolerance.h"
 #include "support/oracle.h"
 
@@ -119,37 +119,50 @@ TEST(Deflated, ReachesItsBoundWithoutLargeEigenvalues) {
   }
 }
 
-TEST(SparseProduct, TakesWideMatricesInBlocksOfColumns) {
-  const int64_t n = 20'000, m = 150;  // 64 columns of so many rows are what a block holds
-  const Propagation S =
-      make_propagation(test::random_graph(n, 3, 68), {Direction::in, Normalisation::sym, true});
-  const SparseProduct product(S, torch::kFloat32, torch::kCPU);
-  const auto Z = random_matrix(n, m, 69).to(torch::kFloat32);
-  const auto together = product.gather(Z);
-  for (const int64_t first : {0, 60, 130})
-    EXPECT_TRUE(torch::equal(together.narrow(1, first, 20), product.gather(Z.narrow(1, first, 20))));
+// A tolerance below round-off cannot be reached, whatever the rounds say of themselves.
+TEST(Deflated, SaysWhenRoundingKeepsItFromItsTolerance) {
+  const int64_t n = 40, m = 320;
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(n, 3, 75)));
+  SolverOptions single;
+  single.dtype = torch::kFloat32;
+  single.tolerance = 1e-12;
+  single.max_iterations = 30;
+  const auto F = trained(m, 1e-3).to(torch::kFloat32), X = random_matrix(n, m, 76).to(torch::kFloat32);
+  EXPECT_THROW(make_solver("deflated", S, single, m)->solve(F, X), InputError);
 }
 
-TEST(SparseProduct, AGpuMultipliesAsTheCpuDoes) {
-  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
-  const Propagation S =
-      make_propagation(test::random_graph(500, 3, 70), {Direction::in, Normalisation::sym, true});
-  const auto Z = random_matrix(500, 40, 71);
-  const SparseProduct here(S, torch::kFloat64, torch::kCPU), there(S, torch::kFloat64, torch::kCUDA);
-  EXPECT_LE(relative_error(there.gather(Z.cuda()).cpu(), here.gather(Z)), 1e-14);
-  EXPECT_LE(relative_error(there.scatter(Z.cuda()).cpu(), here.scatter(Z)), 1e-14);
+// F and the cotangent so small that their product leaves the range of single precision.
+TEST(Deflated, ScalesBeforeItMultiplies) {
+  const int64_t n = 40, m = 320;
+  const auto S = std::make_shared<Propagation>(make_propagation(test::random_graph(n, 3, 77)));
+  const auto F = 1e-6 * trained(m, 1e-3), X = random_matrix(n, m, 78), Y = random_matrix(n, m, 79);
+  SolverOptions exact, single;
+  exact.epsilon = single.epsilon = 1e-16;
+  single.dtype = torch::kFloat32;
+  const auto reference = make_solver("direct", S, exact, m)->solve(F, 1e-28 * X);
+  const auto solved =
+      make_solver("deflated", S, single, m)->solve(F.to(torch::kFloat32), (1e-28 * X).to(torch::kFloat32));
+  EXPECT_LE(
+      relative_error(1e28 * solved->rows().plain().to(torch::kFloat64), 1e28 * reference->rows().plain()),
+      5e-6);
+  const auto pulled = solved->pull({}, {(1e-28 * Y).to(torch::kFloat32), {}}, true).X.plain();
+  EXPECT_LE(relative_error(1e28 * pulled.to(torch::kFloat64),
+                           1e28 * reference->pull({}, {1e-28 * Y, {}}, true).X.plain()),
+            5e-6);
 }
 
-TEST(SparseProduct, ReadsWhatOfAMatrixIsNotZero) {
-  auto X = random_matrix(7, 5, 72);
-  X.masked_fill_(X < 0.5, 0);
-  X[3].zero_();
-  const SparseEntries entries = entries_of(X);
-  EXPECT_EQ(static_cast<int64_t>(entries.value.size()), X.count_nonzero().item<int64_t>());
-  const SparseProduct product(entries, torch::kFloat64, torch::kCPU);
-  const auto W = random_matrix(5, 3, 73), G = random_matrix(7, 3, 74);
-  EXPECT_LE(relative_error(product.scatter(W), X.mm(W)), 1e-15);
-  EXPECT_LE(relative_error(product.gather(G), X.t().mm(G)), 1e-15);
+// γ = 1 and a g whose largest eigenvalue is 1 to working precision.
+TEST(Deflated, TakesTheEdge) {
+  const int64_t n = 30, m = 64;
+  const auto S = std::make_shared<Propagation>(
+      make_propagation(test::random_graph(n, 3, 80), {Direction::in, Normalisation::sym, false}));
+  const auto F = random_matrix(m, 1, 81).mm(random_matrix(1, m, 82)), X = random_matrix(n, m, 83);
+  SolverOptions options;
+  options.gamma = 1;
+  options.epsilon = 1e-3;
+  const auto Z = make_solver("deflated", S, options, m)->solve(F, X)->rows().plain();
+  EXPECT_LE(residual(*S, Z, F, X, 1, 1e-3) * X.norm().item<double>(),
+            backward_tolerance(options) * (X.norm() + 2 * Z.norm()).item<double>());
 }
 
 }  // namespace

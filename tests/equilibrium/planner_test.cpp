@@ -44,6 +44,8 @@ TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
   on_cpu.dtype = torch::kFloat32;
   EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/true).solver, "deflated");
   EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/false).solver, "krylov");
+  on_cpu.gamma = 1;
+  EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/true).solver, "krylov");
 }
 
 TEST(Planner, DirectedGraphsGetASolverThatTakesThem) {

@@ -388,9 +388,7 @@ TEST(Solvers, SweepsBetweenFullResidualsReachTheSameSolution) {
   const auto X = random_matrix(n, m, 44), Y = random_matrix(n, m, 45);
   for (const auto& [name, direction] : {std::pair<const char*, Direction>{"krylov", Direction::undirected},
                                         {"picard", Direction::undirected},
-                                        {"picard", Direction::out},
-                                        {"deflated", Direction::undirected},
-                                        {"deflated", Direction::out}})
+                                        {"picard", Direction::out}})
     for (const auto dtype : {torch::kFloat32, torch::kFloat64})
       for (const double gamma : {0.8, 1.0}) {
         const auto S = std::make_shared<Propagation>(
@@ -449,7 +447,7 @@ TEST(Solvers, AVarianceFarBelowTheMeanIsNotLostInSinglePrecision) {
   }
 }
 
-TEST(Solvers, TheRecurrenceSaysWhichOfItsTwoNamesGaveUp) {
+TEST(Solvers, SolversInNodeSpaceSayWhoGaveUp) {
   const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
   SolverOptions options;
   options.gamma = 1;

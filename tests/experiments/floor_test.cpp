@@ -110,6 +110,11 @@ TEST(Floor, EqualChainsCountOnce) {
   EXPECT_EQ(shape.classes, 2);
   EXPECT_FALSE(shape.eigenbasis);
   EXPECT_FALSE(epoch_shape(config, dataset, "sparse").eigenbasis);
+  // In node space nothing is left for the evaluation but B, and the first product skips the zeros of X.
+  const EpochShape at_nodes = epoch_shape(config, dataset, "deflated");
+  EXPECT_EQ(at_nodes.feature_entries, dataset.features.count_nonzero().item<int64_t>());
+  EXPECT_LT(total(evaluation_work(at_nodes)).flops, total(evaluation_work(shape)).flops);
+  EXPECT_LT(total(step_work(at_nodes)).flops, total(step_work(shape)).flops);
   EXPECT_TRUE(epoch_shape(config, dataset, "spectral").eigenbasis);
   ASSERT_EQ(shape.components.size(), 2u);  // one of each class
   int64_t train = 0, val = 0;
