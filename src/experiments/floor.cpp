@@ -28,7 +28,7 @@ std::vector<bool> flags_of(const torch::Tensor& index, int64_t nodes) {
 
 // Sums over the components that `takes_part` names.
 struct Sums {
-  double nodes = 0, entries = 0;
+  double nodes = 0, entries = 0, feature_entries = 0;
   double train = 0, train_pairs = 0;  // Σ t, Σ k·t
   double val = 0, val_pairs = 0;
 };
@@ -42,6 +42,7 @@ Sums sums_over(const EpochShape& shape, TakesPart takes_part) {
                v = static_cast<double>(c.val);
     s.nodes += k;
     s.entries += static_cast<double>(c.entries);
+    s.feature_entries += static_cast<double>(c.feature_entries);
     s.train += t;
     s.val += v;
     // Equal components may have more labelled nodes in all than one of them has rows.
@@ -96,7 +97,7 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
   shape.bytes_per_number = static_cast<int64_t>(torch::elementSize(parse_dtype(config.dtype)));
   shape.node_space = solver == "deflated" || solver == "picard";
   shape.eigenbasis = solver != "direct" && solver != "sparse" && !shape.node_space;
-  if (solver == "deflated") shape.feature_entries = dataset.features.count_nonzero().item<int64_t>();
+  shape.skips_zeros = solver == "deflated";
   shape.reads_all = config.head == "batch-norm";
   shape.scores_alone = solver == "krylov" && config.head == "plain" && config.gamma < 1 &&
                        config.encoder == 0 && config.equilibria == 1 && dataset.graphs() == 1;
@@ -107,6 +108,9 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
     std::map<std::string, ComponentShape> distinct;
     for (const auto& nodes : kind.instances) {
       ComponentShape& c = distinct[fingerprint(features, nodes)];
+      if (c.nodes == 0)
+        c.feature_entries =
+            features.index_select(0, torch::tensor(nodes, torch::kInt64)).count_nonzero().item<int64_t>();
       c.nodes = kind.S.nodes;
       c.entries = kind.S.entries();
       c.train += count_among(train, nodes);
@@ -139,7 +143,7 @@ std::vector<Work> step_work(const EpochShape& shape) {
                      {"∇F = F (ḡ + ḡᵀ - c FᵀF)", 2 * m * m * m, 4 * m * m},
                      {"Adam", 0, 7 * (m * m + m * classes)}},
                     shape);
-  const double read = shape.feature_entries > 0 ? static_cast<double>(shape.feature_entries) : n * m;
+  const double read = shape.skips_zeros ? s.feature_entries : n * m;
   return in_bytes({{"FᵀF, one triangle", steps * m * m * m, steps * 2 * m * m},
                    {"Ẑ, one product with g", 2 * read * m, read + n * m + m * m},
                    between_bases("Z at the training nodes", shape, m, s, t, s.train_pairs),

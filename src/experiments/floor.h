@@ -16,6 +16,7 @@ namespace eignn {
 /// once.
 struct ComponentShape {
   int64_t nodes = 0, entries = 0;  // of S
+  int64_t feature_entries = 0;     // of X, those that are not zero
   int64_t train = 0, val = 0;      // nodes where the loss and the evaluation read Z
 };
 
@@ -27,10 +28,10 @@ struct EpochShape {
   /// Z leaves the eigenbasis of S at the rows that are read; else it comes by elimination, or by products
   /// with S, from the entries of S.
   bool eigenbasis = true;
-  bool node_space = false;      // Z is solved for at the nodes themselves
-  int64_t feature_entries = 0;  // of X, where the first product skips its zeros; 0: it does not
-  bool reads_all = false;       // batch norm: every component takes part in a training step
-  bool scores_alone = false;    // f = B Z from the rows of B: Z is never solved for
+  bool node_space = false;    // Z is solved for at the nodes themselves
+  bool skips_zeros = false;   // the first product with g does so with those of X
+  bool reads_all = false;     // batch norm: every component takes part in a training step
+  bool scores_alone = false;  // f = B Z from the rows of B: Z is never solved for
   std::vector<ComponentShape> components;
 };
 
