@@ -16,8 +16,8 @@ namespace eignn {
 /// once.
 struct ComponentShape {
   int64_t nodes = 0, entries = 0;  // of S
-  int64_t feature_entries = 0;     // of X, those that are not zero
   int64_t train = 0, val = 0;      // nodes where the loss and the evaluation read Z
+  int64_t feature_entries = 0;     // of X, those that are not zero
 };
 
 /// What the work of an epoch depends on. One F, no encoder.
