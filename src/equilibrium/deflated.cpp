@@ -51,8 +51,7 @@ struct Source {
 };
 
 // The thin systems y - Sᵀ y diag(a) = c with a = γΘ, by Chebyshev's semi-iteration (Neumann's series for a
-// directed S): as many steps for a column as its a asks for, to as many digits as a round gains where ‖S‖
-// ≤ 1.
+// directed S). A column takes as many steps as its a asks for where ‖S‖ ≤ 1, to the digits a round gains.
 class ThinSystems {
  public:
   ThinSystems() = default;
