@@ -18,7 +18,7 @@ TEST(SparseProduct, TakesWideMatricesInBlocksOfColumns) {
   const auto Z = random_matrix(n, m, 69).to(torch::kFloat32);
   const auto together = product.gather(Z);
   for (const int64_t first : {0, 60, 130})
-    EXPECT_TRUE(torch::equal(together.narrow(1, first, 20), product.gather(Z.narrow(1, first, 20))));
+    EXPECT_LE(relative_error(together.narrow(1, first, 20), product.gather(Z.narrow(1, first, 20))), 1e-6);
 }
 
 TEST(SparseProduct, AGpuMultipliesAsTheCpuDoes) {
