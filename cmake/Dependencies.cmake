@@ -19,8 +19,10 @@ if(NOT EIGNN_BASE_ONLY)
   if(EXISTS "${TORCH_INSTALL_PREFIX}/include/fmt/format.h" AND NOT TORCH_INSTALL_PREFIX STREQUAL "/usr")
     set(EIGNN_FMT fmt::fmt-header-only)
   endif()
-  # LAPACK is called directly: Debian's libtorch brings the same OpenBLAS, pip's hides its own.
-  find_library(OPENBLAS_LIBRARY openblas REQUIRED)
+  # LAPACK is called directly: Debian's libtorch brings the same OpenBLAS, pip's hides its own. The one on OpenMP shares
+  # libtorch's threads; the other has some of its own, and the two sets wait for each other.
+  find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-openmp REQUIRED)
+  message(STATUS "OpenBLAS: ${OPENBLAS_LIBRARY}")
   add_library(eignn_openblas INTERFACE)
   target_link_libraries(eignn_openblas INTERFACE $<BUILD_INTERFACE:${OPENBLAS_LIBRARY}> $<INSTALL_INTERFACE:openblas>)
   message(STATUS "libtorch ${Torch_VERSION}, C++${EIGNN_CXX_STANDARD}")

@@ -24,7 +24,7 @@ torch::Tensor stacked(const torch::Tensor& P) {
 }
 
 // to += P A, (b, k, m) times (b, m, m).
-void add_product_(torch::Tensor to, const torch::Tensor& P, const torch::Tensor& A) {
+void add_product_(torch::Tensor& to, const torch::Tensor& P, const torch::Tensor& A) {
   constexpr int64_t thin = 32;
   if (!A.is_cpu() || P.size(1) > thin) {
     to.baddbmm_(P, A);
@@ -40,36 +40,41 @@ void add_product_(torch::Tensor to, const torch::Tensor& P, const torch::Tensor&
                        [&](int64_t first, int64_t last) { add_thin_product(k, m, p, a, out, first, last); });
     });
 }
+void add_product_(torch::Tensor to, const torch::Tensor& P, const TwiceArgument& argument) {
+  if (!argument.factor.defined()) return add_product_(to, P, argument.matrix);
+  to.sub_(P, 2);
+  add_product_(to, P * argument.factor, argument.matrix);
+}
 
 // Whether one kernel on a GPU has done it all: P_1 … from P_0, or the cotangents C run backwards.
 #ifdef EIGNN_HAVE_CUDA
 template <class Kernel>
-bool done_in_one_kernel(const torch::Tensor& P, const torch::Tensor& argument, const Kernel& kernel) {
-  if (!P.is_cuda()) return false;
+bool done_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument, const Kernel& kernel) {
+  if (!P.is_cuda() || argument.factor.defined()) return false;
   const c10::cuda::CUDAGuard guard(P.device());
   const ChainShape shape{P.size(0), P.size(1), P.size(2), P.size(3)};
   if (!chain_fits_on_gpu(shape, static_cast<int64_t>(P.element_size()))) return false;
-  const auto A = argument.contiguous();
+  const auto A = argument.matrix.contiguous();
   void* stream = c10::cuda::getCurrentCUDAStream().stream();
   AT_DISPATCH_FLOATING_TYPES(P.scalar_type(), "chain",
                              [&] { kernel(P.data_ptr<scalar_t>(), A.data_ptr<scalar_t>(), shape, stream); });
   return true;
 }
-bool ran_in_one_kernel(const torch::Tensor& P, const torch::Tensor& argument) {
+bool ran_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument) {
   return done_in_one_kernel(P, argument, [](auto* p, const auto* a, const ChainShape& shape, void* stream) {
     run_chain_on_gpu(p, a, shape, stream);
   });
 }
-bool pulled_in_one_kernel(const torch::Tensor& C, const torch::Tensor& argument) {
+bool pulled_in_one_kernel(const torch::Tensor& C, const TwiceArgument& argument) {
   return done_in_one_kernel(C, argument, [](auto* c, const auto* a, const ChainShape& shape, void* stream) {
     pull_chain_on_gpu(c, a, shape, stream);
   });
 }
 #else
-bool ran_in_one_kernel(const torch::Tensor&, const torch::Tensor&) {
+bool ran_in_one_kernel(const torch::Tensor&, const TwiceArgument&) {
   return false;
 }
-bool pulled_in_one_kernel(const torch::Tensor&, const torch::Tensor&) {
+bool pulled_in_one_kernel(const torch::Tensor&, const TwiceArgument&) {
   return false;
 }
 #endif
@@ -92,33 +97,44 @@ torch::Tensor chebyshev_coefficients(const torch::Tensor& lambda, double gamma, 
   return alpha.to(lambda.scalar_type());
 }
 
-void ChebyshevChain::run(const torch::Tensor& P0, const torch::Tensor& twice_argument) {
+TwiceArgument::TwiceArgument(const torch::Tensor& gram, const torch::Tensor& scale)
+    : matrix(gram.unsqueeze(0)), factor(4 * scale) {
+  if (gram.is_cpu()) return;
+  matrix = twice_argument_of(matrix, scale);
+  factor = torch::Tensor();
+}
+
+torch::Tensor twice_argument_of(const torch::Tensor& gram, const torch::Tensor& scale) {
+  auto out = gram * (4 * scale);
+  out.diagonal(0, 1, 2).sub_(2);
+  return out;
+}
+
+void ChebyshevChain::run(const torch::Tensor& P0, const TwiceArgument& argument) {
   P[0].copy_(P0);
-  if (ran_in_one_kernel(P, twice_argument)) return;
+  if (ran_in_one_kernel(P, argument)) return;
   P[1].zero_();
-  add_product_(P[1], P[0], twice_argument);
+  add_product_(P[1], P[0], argument);
   P[1].mul_(0.5);                            // T_1(x) = x
   for (int64_t p = 2; p < P.size(0); ++p) {  // T_p(x) = 2x T_{p-1}(x) - T_{p-2}(x)
     torch::Tensor next = P[p];
     torch::neg_out(next, P[p - 2]);
-    add_product_(next, P[p - 1], twice_argument);
+    add_product_(next, P[p - 1], argument);
   }
 }
 
-ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent,
-                                            const torch::Tensor& twice_argument) const {
+ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent, const TwiceArgument& argument) const {
   const auto C = cotangent.contiguous();
-  if (!pulled_in_one_kernel(C, twice_argument)) {
+  if (!pulled_in_one_kernel(C, argument)) {
     for (int64_t p = P.size(0) - 1; p >= 2; --p) {
-      add_product_(C[p - 1], C[p], twice_argument);
+      add_product_(C[p - 1], C[p], argument);
       C[p - 2].sub_(C[p]);
     }
     C[1].mul_(0.5);
-    add_product_(C[0], C[1], twice_argument);
+    add_product_(C[0], C[1], argument);
   }
   const int64_t last = P.size(0) - 1;
-  const auto left = stacked(P.narrow(0, 0, last)), right = 4 * stacked(C.narrow(0, 1, last));
-  return {C[0], left.transpose(1, 2).bmm(right)};  // 4 = ∂ 2(2g - I) / ∂g
+  return {C[0], stacked(P.narrow(0, 0, last)), 4 * stacked(C.narrow(0, 1, last))};  // 4 = ∂ 2(2g - I) / ∂g
 }
 
 torch::Tensor chebyshev_sum(const torch::Tensor& X_hat, const torch::Tensor& alpha, const torch::Tensor& P) {

@@ -9,6 +9,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace eignn {
 
@@ -19,6 +20,16 @@ int64_t chebyshev_terms(double gamma, double tolerance);
 /// α_p(λ_j) as (r, terms), in the type of λ.
 torch::Tensor chebyshev_coefficients(const torch::Tensor& lambda, double gamma, int64_t terms);
 
+/// 2(2g - I) of a batch: a matrix (b, m, m), or factor · matrix - 2I where that saves a pass over m² numbers.
+struct TwiceArgument {
+  torch::Tensor matrix, factor;
+
+  TwiceArgument() = default;
+  TwiceArgument(torch::Tensor formed) : matrix(std::move(formed)) {}
+  /// Of one g = scale · gram.
+  TwiceArgument(const torch::Tensor& gram, const torch::Tensor& scale);
+};
+
 /// P_p = P_0 T_p(2g - I) for p < terms, of a batch: P_0 is (b, k, m), g (b, m, m) symmetric, P (terms, b, k,
 /// m). One product with a thin factor per term.
 class ChebyshevChain {
@@ -28,24 +39,20 @@ class ChebyshevChain {
 
   torch::Tensor P;
 
-  /// `twice_argument` is 2(2g - I).
-  void run(const torch::Tensor& P0, const torch::Tensor& twice_argument);
+  void run(const torch::Tensor& P0, const TwiceArgument& argument);
 
   struct Pulled {
-    torch::Tensor P0;  // ∂L/∂P_0 (b, k, m)
-    torch::Tensor g;   // ∂L/∂g (b, m, m), not symmetrised
+    torch::Tensor P0;           // ∂L/∂P_0 (b, k, m)
+    torch::Tensor left, right;  // ∂L/∂g = leftᵀ right, not symmetrised: (b, k (terms-1), m)
+
+    torch::Tensor g() const { return left.transpose(1, 2).bmm(right); }
   };
   /// The recurrence run backwards for the cotangents of P, whose memory it uses up.
-  Pulled pull(torch::Tensor cotangent, const torch::Tensor& twice_argument) const;
+  Pulled pull(torch::Tensor cotangent, const TwiceArgument& argument) const;
 };
 
 /// 2(2g - I) with g = scale · gram, of a batch: gram is (b, m, m), scale a number or (b, 1, 1).
-template <class Scale>
-torch::Tensor twice_argument_of(const torch::Tensor& gram, const Scale& scale) {
-  auto out = gram * (4 * scale);
-  out.diagonal(0, 1, 2).sub_(2);
-  return out;
-}
+torch::Tensor twice_argument_of(const torch::Tensor& gram, const torch::Tensor& scale);
 
 /// Σ_p α_p(λ_j) X̂_j P_pᵀ for the P of a chain with b·k columns altogether: (r, b·k).
 torch::Tensor chebyshev_sum(const torch::Tensor& X_hat, const torch::Tensor& alpha, const torch::Tensor& P);

@@ -35,22 +35,19 @@ torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q)
   return sigma;
 }
 
-// factor · ∂L/∂F with ∂L/∂F = F (A - 2⟨FᵀF, ḡ⟩/(ν² + εν) FᵀF) / (ν+ε) for A = ḡ + ḡᵀ, ḡ = ∂L/∂g, whose
-// memory it uses up.
+// factor · ∂L/∂F with ∂L/∂F = F (A - 2⟨FᵀF, ḡ⟩/(ν² + εν) FᵀF) / (ν+ε) for A = ḡ + ḡᵀ, ḡ = ∂L/∂g.
 //
 // A = A⊥ + c FᵀF, and A - c ν²/(ν² + εν) FᵀF = A⊥ + c ε/(ν+ε) FᵀF: nothing cancels, even where A⊥ = 0 (m =
 // 1). Projected twice, because the rounding of the first time is of the size of what the second leaves.
 torch::Tensor pull(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu, double epsilon,
-                   const torch::Tensor& g_bar, double factor) {
-  auto A = g_bar.contiguous();
-  symmetrise_(A);
+                   Symmetric A, double factor) {
   const auto part_of = [&](const torch::Tensor& dot) {
     return torch::where(nu > 0, dot / nu / nu, torch::zeros_like(dot));
   };
-  const auto first = part_of(add_and_dot_(A, torch::zeros_like(nu), gram));
-  const auto second = part_of(add_and_dot_(A, -first, gram));
-  A.addcmul_((first + second) * (epsilon / (nu + epsilon)) - second, gram);
-  return F.mm(A).mul_(factor / (nu + epsilon));
+  const auto first = part_of(A.add_and_dot_(torch::zeros_like(nu), gram));
+  const auto second = part_of(A.add_and_dot_(-first, gram));
+  A.add_((first + second) * (epsilon / (nu + epsilon)) - second, gram);
+  return A.multiplied(F, factor / (nu + epsilon));
 }
 
 }  // namespace
@@ -64,11 +61,11 @@ Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
 }
 
 torch::Tensor Contraction::pullback(torch::Tensor R) const {
-  return pull(F_, gram_, nu_, epsilon_, R, gamma_);
+  return pull(F_, gram_, nu_, epsilon_, Symmetric::sum_of(R), gamma_);
 }
 
-torch::Tensor Contraction::pull_g(torch::Tensor g_bar) const {
-  return pull(F_, gram_, nu_, epsilon_, g_bar, 1);
+torch::Tensor Contraction::pull_g(const torch::Tensor& left, const torch::Tensor& right) const {
+  return pull(F_, gram_, nu_, epsilon_, Symmetric::product_of(left, right), 1);
 }
 
 torch::Tensor grams_of(const torch::Tensor& F) {
@@ -83,7 +80,7 @@ torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gra
   if (!F.is_cpu()) return pull_contractions_together(F, gram, nu, epsilon, g_bar);
   std::vector<torch::Tensor> gradients;
   for (int64_t k = 0; k < F.size(0); ++k)
-    gradients.push_back(pull(F[k], gram[k], nu[k].squeeze(), epsilon, g_bar[k], 1));
+    gradients.push_back(pull(F[k], gram[k], nu[k].squeeze(), epsilon, Symmetric::sum_of(g_bar[k]), 1));
   return torch::stack(gradients);
 }
 

@@ -20,8 +20,8 @@ class Contraction {
   /// ∇F for R = W Sᵀ Zᵀ:  γ/(ν+ε) · F (R + Rᵀ - 2⟨FᵀF, R⟩/(ν² + εν) · FᵀF).  At F = 0 the gradient is 0.
   /// Uses up R's memory.
   torch::Tensor pullback(torch::Tensor R) const;
-  /// ∇F for ∂L/∂g = γR.
-  torch::Tensor pull_g(torch::Tensor g_bar) const;
+  /// ∇F for ∂L/∂g = leftᵀ right, of (k, m) each.
+  torch::Tensor pull_g(const torch::Tensor& left, const torch::Tensor& right) const;
 
  protected:
   torch::Tensor F_, gram_, nu_;

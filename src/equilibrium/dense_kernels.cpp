@@ -12,6 +12,18 @@ void ssyrk_(const char* uplo, const char* trans, const int* n, const int* k, con
             const float* a, const int* lda, const float* beta, float* c, const int* ldc, size_t, size_t);
 void dsyrk_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
             const double* a, const int* lda, const double* beta, double* c, const int* ldc, size_t, size_t);
+void ssyr2k_(const char* uplo, const char* trans, const int* n, const int* k, const float* alpha,
+             const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
+             const int* ldc, size_t, size_t);
+void dsyr2k_(const char* uplo, const char* trans, const int* n, const int* k, const double* alpha,
+             const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
+             const int* ldc, size_t, size_t);
+void ssymm_(const char* side, const char* uplo, const int* m, const int* n, const float* alpha,
+            const float* a, const int* lda, const float* b, const int* ldb, const float* beta, float* c,
+            const int* ldc, size_t, size_t);
+void dsymm_(const char* side, const char* uplo, const int* m, const int* n, const double* alpha,
+            const double* a, const int* lda, const double* b, const int* ldb, const double* beta, double* c,
+            const int* ldc, size_t, size_t);
 }
 
 namespace eignn {
@@ -27,15 +39,24 @@ int64_t rows_worth_a_thread(int64_t m) {
   return std::max<int64_t>(1, numbers / std::max<int64_t>(m, 1));
 }
 
-// Calls visit(i0, i1, j0, j1) for the tiles on and above the diagonal, in parallel by rows of tiles.
+// Calls visit(i) for i < n, in parallel and i together with n-1-i: rows of a triangle are of unequal length.
+template <class Visit>
+void for_rows_of_triangle(int64_t n, int64_t worth_a_thread, Visit visit) {
+  at::parallel_for(0, (n + 1) / 2, (worth_a_thread + 1) / 2, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      visit(i);
+      if (n - 1 - i != i) visit(n - 1 - i);
+    }
+  });
+}
+
+// Calls visit(i0, i1, j0, j1) for the tiles on and above the diagonal.
 template <class Visit>
 void for_upper_tiles(int64_t n, Visit visit) {
-  at::parallel_for(0, (n + tile - 1) / tile, (rows_worth_a_thread(n) + tile - 1) / tile,
-                   [&](int64_t first, int64_t last) {
-                     for (int64_t i0 = first * tile; i0 < std::min(n, last * tile); i0 += tile)
-                       for (int64_t j0 = i0; j0 < n; j0 += tile)
-                         visit(i0, std::min(n, i0 + tile), j0, std::min(n, j0 + tile));
-                   });
+  for_rows_of_triangle((n + tile - 1) / tile, (rows_worth_a_thread(n) + tile - 1) / tile, [&](int64_t row) {
+    const int64_t i0 = row * tile;
+    for (int64_t j0 = i0; j0 < n; j0 += tile) visit(i0, std::min(n, i0 + tile), j0, std::min(n, j0 + tile));
+  });
 }
 
 template <class T>
@@ -47,11 +68,10 @@ void copy_upper_to_lower(T* a, int64_t n) {
 }
 
 template <class T>
-void add_transposed(T* a, int64_t n) {
+void add_lower_to_upper(T* a, int64_t n) {
   for_upper_tiles(n, [&](int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
     for (int64_t i = i0; i < i1; ++i)
-      for (int64_t j = std::max(j0, i); j < j1; ++j)
-        a[j * n + i] = a[i * n + j] = a[i * n + j] + a[j * n + i];
+      for (int64_t j = std::max(j0, i); j < j1; ++j) a[i * n + j] += a[j * n + i];
   });
 }
 
@@ -65,6 +85,26 @@ void lower_of_product(int n, const double* a, double* c) {
   const double one = 1, zero = 0;
   const int stride = std::max(n, 1);
   dsyrk_("L", "N", &n, &n, &one, a, &stride, &zero, c, &stride, 1, 1);
+}
+
+// The lower triangle of a bᵀ + b aᵀ, by columns; a and b are n×k.
+void lower_of_product(int n, int k, const float* a, const float* b, float* c) {
+  const float one = 1, zero = 0;
+  ssyr2k_("L", "N", &n, &k, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
+}
+void lower_of_product(int n, int k, const double* a, const double* b, double* c) {
+  const double one = 1, zero = 0;
+  dsyr2k_("L", "N", &n, &k, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
+}
+
+// factor · a b with the lower triangle of a symmetric a, by columns; b is n×columns.
+void multiply_lower(int n, int columns, float factor, const float* a, const float* b, float* c) {
+  const float zero = 0;
+  ssymm_("L", "L", &n, &columns, &factor, a, &n, b, &n, &zero, c, &n, 1, 1);
+}
+void multiply_lower(int n, int columns, double factor, const double* a, const double* b, double* c) {
+  const double zero = 0;
+  dsymm_("L", "L", &n, &columns, &factor, a, &n, b, &n, &zero, c, &n, 1, 1);
 }
 
 // Σ a_k b_k in 16 sums, which the compiler keeps in vectors; the order is fixed.
@@ -114,36 +154,77 @@ torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b) {
   return out;
 }
 
-void symmetrise_(torch::Tensor& A) {
-  if (!A.is_cpu()) {
-    A = A + A.t();
-    return;
-  }
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "symmetric part",
-                             [&] { add_transposed(A.data_ptr<scalar_t>(), A.size(0)); });
+// What BLAS calls the lower triangle by columns is our upper one by rows.
+Symmetric Symmetric::sum_of(const torch::Tensor& R) {
+  if (!R.is_cpu()) return Symmetric(R + R.t());
+  auto A = R.contiguous();
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "symmetric sum",
+                             [&] { add_lower_to_upper(A.data_ptr<scalar_t>(), A.size(0)); });
+  return Symmetric(A);
 }
 
-torch::Tensor add_and_dot_(torch::Tensor& A, const torch::Tensor& c, const torch::Tensor& B) {
-  if (!A.is_cpu()) {
-    A.addcmul_(c, B);
-    return (A * B).sum();
+Symmetric Symmetric::product_of(const torch::Tensor& left, const torch::Tensor& right) {
+  if (!left.is_cpu()) return sum_of(left.t().mm(right));
+  const auto l = left.contiguous(), r = right.contiguous();
+  auto A = torch::empty({l.size(1), l.size(1)}, l.options());
+  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "symmetric product", [&] {
+    lower_of_product(static_cast<int>(l.size(1)), static_cast<int>(l.size(0)), l.data_ptr<scalar_t>(),
+                     r.data_ptr<scalar_t>(), A.data_ptr<scalar_t>());
+  });
+  return Symmetric(A);
+}
+
+torch::Tensor Symmetric::add_and_dot_(const torch::Tensor& c, const torch::Tensor& B) {
+  if (!A_.is_cpu()) {
+    A_.addcmul_(c, B);
+    return (A_ * B).sum();
   }
-  const int64_t rows = A.size(0), m = A.size(1);
-  auto sums = torch::empty({rows}, torch::kFloat64);  // by rows, so that threads do not change the order
+  const int64_t m = A_.size(0);
+  auto sums = torch::empty({m}, torch::kFloat64);  // by rows, so that threads do not change the order
   const auto b_rows = B.contiguous();
-  AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "projection", [&] {
-    scalar_t* a = A.data_ptr<scalar_t>();
+  AT_DISPATCH_FLOATING_TYPES(A_.scalar_type(), "projection", [&] {
+    scalar_t* a = A_.data_ptr<scalar_t>();
     const scalar_t* b = b_rows.data_ptr<scalar_t>();
     const scalar_t factor = c.item<scalar_t>();
     double* sum = sums.data_ptr<double>();
-    at::parallel_for(0, rows, rows_worth_a_thread(m), [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) {
-        for (int64_t j = i * m; j < (i + 1) * m; ++j) a[j] += factor * b[j];
-        sum[i] = dot(a + i * m, b + i * m, m);
-      }
+    for_rows_of_triangle(m, rows_worth_a_thread(m), [&](int64_t i) {
+      scalar_t* a_row = a + i * m;
+      const scalar_t* b_row = b + i * m;
+      if (factor != 0)
+        for (int64_t j = i; j < m; ++j) a_row[j] += factor * b_row[j];
+      sum[i] = static_cast<double>(a_row[i]) * b_row[i] +
+               2 * static_cast<double>(dot(a_row + i + 1, b_row + i + 1, m - i - 1));
     });
   });
-  return sums.sum().to(A.scalar_type());
+  return sums.sum().to(A_.scalar_type());
+}
+
+void Symmetric::add_(const torch::Tensor& c, const torch::Tensor& B) {
+  if (!A_.is_cpu()) {
+    A_.addcmul_(c, B);
+    return;
+  }
+  const int64_t m = A_.size(0);
+  const auto b_rows = B.contiguous();
+  AT_DISPATCH_FLOATING_TYPES(A_.scalar_type(), "sum of symmetric matrices", [&] {
+    scalar_t* a = A_.data_ptr<scalar_t>();
+    const scalar_t* b = b_rows.data_ptr<scalar_t>();
+    const scalar_t factor = c.item<scalar_t>();
+    for_rows_of_triangle(m, rows_worth_a_thread(m), [&](int64_t i) {
+      for (int64_t j = i * m + i; j < (i + 1) * m; ++j) a[j] += factor * b[j];
+    });
+  });
+}
+
+torch::Tensor Symmetric::multiplied(const torch::Tensor& F, const torch::Tensor& factor) const {
+  if (!A_.is_cpu()) return F.mm(A_).mul_(factor);
+  const auto f = F.contiguous();
+  auto out = torch::empty_like(f);
+  AT_DISPATCH_FLOATING_TYPES(A_.scalar_type(), "symmetric factor", [&] {
+    multiply_lower(static_cast<int>(f.size(1)), static_cast<int>(f.size(0)), factor.item<scalar_t>(),
+                   A_.data_ptr<scalar_t>(), f.data_ptr<scalar_t>(), out.data_ptr<scalar_t>());
+  });
+  return out;
 }
 
 }  // namespace eignn

@@ -3,6 +3,8 @@
 
 #include <torch/types.h>
 
+#include <utility>
+
 namespace eignn {
 
 /// FᵀF. On a CPU as the symmetric product it is: half the arithmetic of a general one.
@@ -11,10 +13,23 @@ torch::Tensor gram_of(const torch::Tensor& F);
 /// ⟨a_j, b_j⟩ of every row, (n, 1).
 torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b);
 
-/// A ← A + Aᵀ in place; A is square and contiguous.
-void symmetrise_(torch::Tensor& A);
+/// A symmetric matrix. On a CPU what is below its diagonal is neither kept nor read.
+class Symmetric {
+ public:
+  /// R + Rᵀ; uses up R's memory.
+  static Symmetric sum_of(const torch::Tensor& R);
+  /// leftᵀ right + rightᵀ left, of (k, m) each.
+  static Symmetric product_of(const torch::Tensor& left, const torch::Tensor& right);
 
-/// A ← A + c B in place for a scalar tensor c; returns ⟨A, B⟩ of the new A. One pass.
-torch::Tensor add_and_dot_(torch::Tensor& A, const torch::Tensor& c, const torch::Tensor& B);
+  /// A ← A + c B for a scalar tensor c and a symmetric B; returns ⟨A, B⟩ of the new A. One pass.
+  torch::Tensor add_and_dot_(const torch::Tensor& c, const torch::Tensor& B);
+  void add_(const torch::Tensor& c, const torch::Tensor& B);
+  /// factor · F A
+  torch::Tensor multiplied(const torch::Tensor& F, const torch::Tensor& factor) const;
+
+ private:
+  explicit Symmetric(torch::Tensor entries) : A_(std::move(entries)) {}
+  torch::Tensor A_;
+};
 
 }  // namespace eignn

@@ -279,7 +279,7 @@ class KrylovProjection : public Projection {
         C_(C.detach().clone()),
         contraction_(F, options.gamma, options.epsilon),
         chain_(alpha_.size(1), 1, C.size(1), C.size(0), F.options()) {
-    twice_argument_ = twice_argument_of(contraction_.gram().unsqueeze(0), contraction_.scale());
+    twice_argument_ = {contraction_.gram(), contraction_.scale()};
     chain_.run(C_.t().unsqueeze(0), twice_argument_);
     f_beyond_X_ = chebyshev_sum(source_->X_hat, alpha_, chain_.P) - source_->X_hat.mm(C_);
   }
@@ -294,7 +294,7 @@ class KrylovProjection : public Projection {
     const auto P_bar = pull_chebyshev_sum(source_->X_hat, alpha_, D).view(chain_.P.sizes());
     const auto through = chain_.pull(P_bar, twice_argument_);
     const auto beside = X_at(index).t().mm(cotangent) - source_->X_hat.t().mm(D);
-    return {contraction_.pull_g(through.g[0]), beside + through.P0[0].t()};
+    return {contraction_.pull_g(through.left[0], through.right[0]), beside + through.P0[0].t()};
   }
 
  private:
@@ -307,7 +307,8 @@ class KrylovProjection : public Projection {
   torch::Tensor alpha_, C_;
   Contraction contraction_;
   ChebyshevChain chain_;
-  torch::Tensor twice_argument_, f_beyond_X_;
+  TwiceArgument twice_argument_;
+  torch::Tensor f_beyond_X_;
 };
 
 class KrylovSolver : public Solver {

@@ -15,6 +15,7 @@
 #include "equilibrium/tolerance.h"
 #include "graph/random_stream.h"
 #include "models/dropout_mask.h"
+#include "train/adam.h"
 #include "train/config.h"
 #include "train/trainer.h"
 
@@ -42,12 +43,11 @@ struct AdamClock {
         schedule(torch::ones_like(power1)) {}
 
   void tick() {
-    const torch::optim::AdamOptions defaults;
-    power1.mul_(std::get<0>(defaults.betas()));
-    power2.mul_(std::get<1>(defaults.betas()));
+    power1.mul_(AdamConstants::beta1);
+    power2.mul_(AdamConstants::beta2);
     const auto root = (1 - power2).sqrt();
     rate = schedule * root / (1 - power1);
-    floor = root * defaults.eps();
+    floor = root * AdamConstants::epsilon;
   }
 };
 
@@ -57,7 +57,7 @@ struct BatchedAdam {
   torch::Tensor first, second;  // moments, as the parameter
 
   void step(torch::Tensor& parameter, const torch::Tensor& gradient, const AdamClock& clock) {
-    const auto [beta1, beta2] = torch::optim::AdamOptions().betas();
+    constexpr double beta1 = AdamConstants::beta1, beta2 = AdamConstants::beta2;
     const auto g = torch::addcmul(gradient, decay, parameter);
     first.lerp_(g, 1 - beta1);
     second.mul_(beta2).addcmul_(g, g, 1 - beta2);
@@ -391,7 +391,7 @@ void RunBatch::work() {
   const auto through = r.chain->pull(pulled.P, r.twice_argument);
 
   r.clock->tick();
-  const auto grad_F = pull_contractions(r.F, r.gram, r.nu, shared_->config.epsilon, through.g);
+  const auto grad_F = pull_contractions(r.F, r.gram, r.nu, shared_->config.epsilon, through.g());
   r.adam_F.step(r.F, grad_F, *r.clock);
   r.adam_B.step(r.B, outputs_->starts_at_B() ? pulled.B + through.P0 : pulled.B, *r.clock);
 

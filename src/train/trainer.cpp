@@ -4,7 +4,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
@@ -27,37 +26,23 @@ namespace {
 
 // F in a group of its own: its learning rate and its decay are decisions about the graph, not about the
 // classifier.
-std::unique_ptr<torch::optim::Adam> make_optimiser(Model& model, const TrainConfig& c) {
-  auto group = [](std::vector<torch::Tensor> parameters, double lr, double decay) {
-    return torch::optim::OptimizerParamGroup(
-        std::move(parameters),
-        std::make_unique<torch::optim::AdamOptions>(torch::optim::AdamOptions(lr).weight_decay(decay)));
-  };
+Adam make_optimiser(Model& model, const TrainConfig& c) {
   const auto F = model.propagation_weights();
   const auto is_F = [&](const torch::Tensor& parameter) {
     return std::any_of(F.begin(), F.end(), [&](const torch::Tensor& f) { return f.is_same(parameter); });
   };
-  std::vector<torch::Tensor> others;
+  Adam::Group others{{}, c.lr, c.weight_decay};
   for (const auto& parameter : model.parameters())
-    if (!is_F(parameter)) others.push_back(parameter);
-  std::vector<torch::optim::OptimizerParamGroup> groups = {group(others, c.lr, c.weight_decay)};
-  if (!F.empty() && rate_of_F(c) > 0) groups.push_back(group(F, rate_of_F(c), decay_of_F(c)));
+    if (!is_F(parameter)) others.parameters.push_back(parameter);
+  std::vector<Adam::Group> groups = {others};
+  if (!F.empty() && rate_of_F(c) > 0) groups.push_back({F, rate_of_F(c), decay_of_F(c)});
   if (rate_of_F(c) == 0)
     for (torch::Tensor f : F) f.set_requires_grad(false);
-  return std::make_unique<torch::optim::Adam>(groups,
-                                              torch::optim::AdamOptions(c.lr).weight_decay(c.weight_decay));
+  return Adam(groups);
 }
 
 int64_t non_converged(const Trainer& trainer, const Progress& progress) {
   return progress.non_converged + trainer.model().non_converged_solves().value_or(0);
-}
-
-std::string optimiser_bytes(torch::optim::Adam& optimiser) {
-  torch::serialize::OutputArchive archive;
-  optimiser.save(archive);
-  std::ostringstream out;
-  archive.save_to(out);
-  return out.str();
 }
 
 torch::Tensor doubles(const std::vector<double>& values) {
@@ -74,14 +59,13 @@ void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& 
   for (const auto& [name, tensor] : state_of(trainer.model()))
     content.tensors["now." + name] = to_bytes(tensor);
   for (const auto& [name, tensor] : progress.best) content.tensors["best." + name] = to_bytes(tensor);
-  const std::string adam = optimiser_bytes(trainer.optimiser());
-  content.tensors["optimiser"] = {
-      ElementType::uint8, {static_cast<int64_t>(adam.size())}, {adam.begin(), adam.end()}};
+  for (const auto& [name, tensor] : trainer.optimiser().state())
+    content.tensors["adam." + name] = to_bytes(tensor);
   content.tensors["epoch_seconds"] = to_bytes(doubles(progress.epoch_seconds));
   content.tensors["step_seconds"] = to_bytes(doubles(progress.step_seconds));
   content.tensors["stopping"] = to_bytes(doubles(
       {stopping.best_loss, stopping.best_score, static_cast<double>(stopping.waited), progress.seconds}));
-  content.metadata = {{"format", "eignn-resume-1"},
+  content.metadata = {{"format", "eignn-resume-2"},
                       {"next_epoch", std::to_string(progress.next_epoch)},
                       {"best_epoch", std::to_string(progress.best_epoch)},
                       {"non_converged", std::to_string(non_converged(trainer, progress))}};
@@ -102,11 +86,7 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
   try {
     load_state(trainer.model(), with_prefix(content, "now."), folder.resume_path());
     progress.best = with_prefix(content, "best.");
-    const auto& adam = content.tensors.at("optimiser").bytes;
-    std::istringstream stream(std::string(adam.begin(), adam.end()));
-    torch::serialize::InputArchive archive;
-    archive.load_from(stream);
-    trainer.optimiser().load(archive);
+    trainer.optimiser().load_state(with_prefix(content, "adam."));
     progress.epoch_seconds = doubles(to_tensor(content.tensors.at("epoch_seconds")));
     progress.step_seconds = doubles(to_tensor(content.tensors.at("step_seconds")));
     const auto numbers = doubles(to_tensor(content.tensors.at("stopping")));
@@ -133,7 +113,7 @@ TrainConfig resumed_config(const SafeTensors& content, const std::string& path) 
     if (name.rfind(prefix, 0) == 0) assign(config, name.substr(prefix.size()), value);
   const auto format = content.metadata.find("format");
   try {
-    if (format == content.metadata.end() || format->second != "eignn-resume-1")
+    if (format == content.metadata.end() || format->second != "eignn-resume-2")
       throw UsageError("another format");
     validate(config);
   } catch (const UsageError& error) {  // not the user's flags are wrong here, but the file
@@ -249,8 +229,8 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
         train_by_graph_.push_back(nodes.to(device));
   }
   model_ = make_model(dataset, config, store);
-  optimiser_ = make_optimiser(*model_, config);
-  for (const auto& group : optimiser_->param_groups()) full_rates_.push_back(group.options().get_lr());
+  optimiser_ = std::make_unique<Adam>(make_optimiser(*model_, config));
+  for (const auto& group : optimiser_->groups()) full_rates_.push_back(group.rate);
 }
 
 std::vector<torch::Tensor> Trainer::batches(int64_t epoch) const {
@@ -271,8 +251,7 @@ std::vector<torch::Tensor> Trainer::batches(int64_t epoch) const {
 void Trainer::set_learning_rates(int64_t epoch) {
   if (config_.schedule == "constant") return;
   const double factor = schedule_factor(config_, epoch);
-  for (size_t k = 0; k < full_rates_.size(); ++k)
-    optimiser_->param_groups()[k].options().set_lr(factor * full_rates_[k]);
+  for (size_t k = 0; k < full_rates_.size(); ++k) optimiser_->groups()[k].rate = factor * full_rates_[k];
 }
 
 double Trainer::step(int64_t epoch) {
@@ -283,7 +262,7 @@ double Trainer::step(int64_t epoch) {
   double sum = 0;
   int64_t nodes = 0;
   for (const auto& batch : batches(epoch)) {
-    optimiser_->zero_grad();
+    optimiser_->forget_gradients();
     const auto loss = loss_of(model_->scores(batch), labels_.index_select(0, batch));
     const double value = loss.item<double>();
     if (!std::isfinite(value))

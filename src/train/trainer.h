@@ -1,14 +1,13 @@
 // The training loop's parts, for those who time or test them one by one.
 #pragma once
 
-#include <torch/optim/adam.h>
-
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "eignn/training.h"
+#include "train/adam.h"
 #include "train/metrics.h"
 
 namespace eignn {
@@ -29,7 +28,7 @@ class Trainer {
   const Model& model() const { return *model_; }
   const Split& split() const { return split_; }
   const torch::Tensor& labels() const { return labels_; }
-  torch::optim::Adam& optimiser() { return *optimiser_; }
+  Adam& optimiser() { return *optimiser_; }
 
  private:
   std::vector<torch::Tensor> batches(int64_t epoch) const;
@@ -40,7 +39,7 @@ class Trainer {
   std::vector<torch::Tensor> train_by_graph_;  // the training nodes of each graph that has some
   torch::Tensor labels_;
   std::shared_ptr<Model> model_;
-  std::unique_ptr<torch::optim::Adam> optimiser_;
+  std::unique_ptr<Adam> optimiser_;
   std::vector<double> full_rates_;  // of the optimiser's groups
 };
 

@@ -77,7 +77,7 @@ TEST(Chebyshev, PullsBackWhatFiniteDifferencesSay) {
   chain.run(P0, twice_argument(g));
   const auto pulled = chain.pull(weight.clone(), twice_argument(g));
   const double h = 1e-6;
-  for (const auto& [what, gradient] : {std::pair(g, pulled.g), std::pair(P0, pulled.P0)})
+  for (const auto& [what, gradient] : {std::pair(g, pulled.g()), std::pair(P0, pulled.P0)})
     for (int64_t entry = 0; entry < what.numel(); ++entry) {
       auto step = torch::zeros_like(what);
       step.view({-1})[entry] = h;
@@ -101,7 +101,7 @@ TEST(Chebyshev, AGpuRunsTheChainOfTheCpu) {
         ChebyshevChain chain(terms, b, k, m, torch::dtype(dtype).device(device));
         chain.run(P0.to(device), argument.to(device));
         const auto pulled = chain.pull(weight.clone().to(device), argument.to(device));
-        return std::vector<torch::Tensor>{chain.P.cpu(), pulled.P0.cpu(), pulled.g.cpu()};
+        return std::vector<torch::Tensor>{chain.P.cpu(), pulled.P0.cpu(), pulled.g().cpu()};
       };
       const auto cpu = outcome(torch::kCPU), gpu = outcome(torch::kCUDA);
       const double tolerance = dtype == torch::kFloat32 ? 1e-4 : 1e-12;
