@@ -111,8 +111,9 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       sketched_ = {whole_.Vt.mm(source_->sketch), whole_.V_gram.mm(source_->sketch), sketched_.gram};
     }
     const double down = scale_down(source_->norm);
-    Z_ = solve(down == 1 ? source_->X : source_->X * down, source_->times(down == 1 ? gram() : gram() * down),
-               source_->norm * down, /*adjoint=*/false, iterations);
+    const auto times = [&](const torch::Tensor& C) { return source_->times(down == 1 ? C : C * down); };
+    Z_ = solve(down == 1 ? source_->X : source_->X * down, times, source_->norm * down, /*adjoint=*/false,
+               iterations);
     if (down != 1) Z_.div_(down);
   }
 
@@ -130,20 +131,20 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
     const auto everywhere = at_all_nodes(index, Y);
     const double norm = norm_of(everywhere), down = scale_down(norm);
     const auto rows = down == 1 ? Y : Y * down;
-    auto W = solve(down == 1 ? everywhere : everywhere * down, at_all_nodes(index, rows.mm(gram())),
-                   norm * down, /*adjoint=*/true, count);
+    const auto times = [&](const torch::Tensor& C) { return at_all_nodes(index, rows.mm(C)); };
+    auto W = solve(down == 1 ? everywhere : everywhere * down, times, norm * down, /*adjoint=*/true, count);
     return down == 1 ? W : W.div_(down);
   }
 
-  // r' C for what a round leaves of r; U is undefined after a round without deflation.
-  torch::Tensor left_of(const torch::Tensor& r_gram_C, const torch::Tensor& U, const Seen& C,
-                        bool adjoint) const {
+  // r' C for what a round leaves of r; U is undefined after a round without deflation. Uses up r FᵀF C.
+  torch::Tensor left_of(torch::Tensor r_gram_C, const torch::Tensor& U, const Seen& C, bool adjoint) const {
     if (!U.defined()) return propagate(r_gram_C, adjoint).mul_(scale_);
-    return propagate(torch::addmm(r_gram_C, U, C.V_gram), adjoint).mul_(scale_).addmm_(U, C.Vt, 1, -1);
+    return propagate(r_gram_C.addmm_(U, C.V_gram), adjoint).mul_(scale_).addmm_(U, C.Vt, 1, -1);
   }
 
-  // Z with X FᵀF given and ‖X‖ near 1, in rounds, of which `count` becomes the number.
-  torch::Tensor solve(const torch::Tensor& X, torch::Tensor r_gram, double x_norm, bool adjoint,
+  // Z for ‖X‖ near 1 in rounds, of which `count` becomes the number; times(C) is X C.
+  template <class Times>
+  torch::Tensor solve(const torch::Tensor& X, const Times& times, double x_norm, bool adjoint,
                       int64_t& count) const {
     refuse_infinite(x_norm);
     const double tolerance = backward_tolerance(options_);
@@ -160,7 +161,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       if (++count > options_.max_iterations) give_up(count);
       torch::Tensor U;
       if (apart) {
-        const auto c = r.mm(deflation_.V);
+        const auto c = count == 1 ? times(deflation_.V) : r.mm(deflation_.V);
         U = thin_.solve(c, [&](const torch::Tensor& y) { return propagate(y, adjoint); }) - c;
       }
       Z = Z.defined() ? Z.add_(r) : r.clone();
@@ -172,10 +173,9 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       const auto told = [&] {
         return left_of(r.mm(sketched_.gram), U, sketched_, adjoint).norm().item<double>();
       };
-      if (rounding_is_below() && told() <= surely * bound) return Z;
-      if (!r_gram.defined()) r_gram = r.mm(gram());
-      r = left_of(r_gram, U, whole_, adjoint);
-      r_gram = torch::Tensor();
+      // After the first round it is hardly ever small enough, and a sketch would be for nothing.
+      if (count > 1 && rounding_is_below() && told() <= surely * bound) return Z;
+      r = left_of(count == 1 ? times(gram()) : r.mm(gram()), U, whole_, adjoint);
       const double before = r_norm;
       r_norm = r.norm().item<double>();
       if (r_norm <= bound && !rounding_is_below()) {

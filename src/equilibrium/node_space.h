@@ -47,7 +47,8 @@ class NodeSpaceEquilibrium : public Equilibrium {
 
   /// Rows of other nodes are 0.
   torch::Tensor at_all_nodes(const torch::Tensor& index, const torch::Tensor& rows) const {
-    return index.defined() ? torch::zeros_like(Z_).index_add_(0, index, rows) : rows;
+    if (!index.defined()) return rows;
+    return torch::zeros({Z_.size(0), rows.size(1)}, rows.options()).index_add_(0, index, rows);
   }
 
   torch::Tensor propagate(const torch::Tensor& Z, bool adjoint) const {

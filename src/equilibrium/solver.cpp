@@ -48,15 +48,17 @@ torch::Tensor Equilibrium::project(const torch::Tensor& index, const torch::Tens
 
 Moments Equilibrium::moments() const {
   const auto Z = rows().plain();
-  return {Z.mean(0), Z.var(0, /*unbiased=*/false)};
+  const auto mean = Z.mean(0);
+  return {mean, (Z - mean).square_().mean(0)};  // libtorch's var(0) takes five times as long
 }
 
 Gradients Equilibrium::pull_with_moments(const torch::Tensor& index, const ScaledRows& Y,
                                          const Moments& moments, bool want_X) const {
   const auto Z = rows().plain();
   const auto n = static_cast<double>(Z.size(0));
-  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n
-  auto everywhere = moments.mean.unsqueeze(0) / n + (2 / n) * (Z - Z.mean(0, true)) * moments.variance;
+  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n, in one pass over Z
+  const auto slope = 2 / n * moments.variance;
+  auto everywhere = torch::addcmul(moments.mean / n - Z.mean(0) * slope, Z, slope);
   if (index.defined())
     everywhere.index_add_(0, index, Y.plain());
   else

@@ -64,30 +64,31 @@ inline void receive(const CompressedRows<T>& S, int64_t i, const T* Z, int64_t s
 }
 
 template <class T, int V>
-void multiply_lines(const CompressedRows<T>& S, const T* Z, int64_t m, T* out, int64_t first, int64_t last) {
+void multiply_lines(const CompressedRows<T>& S, StridedRows<const T> Z, StridedRows<T> out, int64_t first,
+                    int64_t last) {
   Line<T> t[V];
   for (int64_t i = first; i < last; ++i) {
-    receive<T, V>(S, i, Z, m, t);
-    for (int v = 0; v < V; ++v) store(out + i * m + v * per_line<T>, t[v]);
+    receive<T, V>(S, i, Z.at, Z.stride, t);
+    for (int v = 0; v < V; ++v) store(out.at + i * out.stride + v * per_line<T>, t[v]);
   }
 }
 
 // The columns that fill no line.
 template <class T>
-void multiply_rest(const CompressedRows<T>& S, const T* Z, int64_t m, int64_t columns, T* out, int64_t first,
-                   int64_t last) {
+void multiply_rest(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
+                   int64_t first, int64_t last) {
   for (int64_t i = first; i < last; ++i) {
     T t[per_line<T>] = {};
     for (int64_t e = S.begin[i]; e < S.begin[i + 1];) {
       const int64_t stop = std::min(S.begin[i + 1], e + stretch);
       T part[per_line<T>] = {};
       for (; e < stop; ++e) {
-        const T* z = Z + static_cast<int64_t>(S.column[e]) * m;
+        const T* z = Z.at + static_cast<int64_t>(S.column[e]) * Z.stride;
         for (int64_t c = 0; c < columns; ++c) part[c] += S.value[e] * z[c];
       }
       for (int64_t c = 0; c < columns; ++c) t[c] += part[c];
     }
-    for (int64_t c = 0; c < columns; ++c) out[i * m + c] = t[c];
+    for (int64_t c = 0; c < columns; ++c) out.at[i * out.stride + c] = t[c];
   }
 }
 
@@ -127,14 +128,17 @@ void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step,
 }  // namespace
 
 template <class T>
-void multiply_rows(const CompressedRows<T>& S, const T* Z, int64_t stride, int64_t columns, T* out,
+void multiply_rows(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
                    int64_t first, int64_t last) {
-  int64_t c = 0;
-  for (; c + most_lines * per_line<T> <= columns; c += most_lines * per_line<T>)
-    multiply_lines<T, most_lines>(S, Z + c, stride, out + c, first, last);
-  for (; c + per_line<T> <= columns; c += per_line<T>)
-    multiply_lines<T, 1>(S, Z + c, stride, out + c, first, last);
-  if (c < columns) multiply_rest(S, Z + c, stride, columns - c, out + c, first, last);
+  constexpr int64_t line = per_line<T>, lines = most_lines * line;
+  const auto advance = [&](int64_t by) {
+    Z.at += by;
+    out.at += by;
+    columns -= by;
+  };
+  for (; columns >= lines; advance(lines)) multiply_lines<T, most_lines>(S, Z, out, first, last);
+  for (; columns >= line; advance(line)) multiply_lines<T, 1>(S, Z, out, first, last);
+  if (columns > 0) multiply_rest(S, Z, columns, out, first, last);
 }
 
 template <class T>
@@ -153,10 +157,10 @@ void advance_rows(const CompressedRows<T>& S, const SemiIterationStep<T>& step, 
   }
 }
 
-template void multiply_rows(const CompressedRows<float>&, const float*, int64_t, int64_t, float*, int64_t,
-                            int64_t);
-template void multiply_rows(const CompressedRows<double>&, const double*, int64_t, int64_t, double*, int64_t,
-                            int64_t);
+template void multiply_rows(const CompressedRows<float>&, StridedRows<const float>, int64_t,
+                            StridedRows<float>, int64_t, int64_t);
+template void multiply_rows(const CompressedRows<double>&, StridedRows<const double>, int64_t,
+                            StridedRows<double>, int64_t, int64_t);
 template void advance_rows(const CompressedRows<float>&, const SemiIterationStep<float>&, int64_t, int64_t,
                            double*, double*);
 template void advance_rows(const CompressedRows<double>&, const SemiIterationStep<double>&, int64_t, int64_t,

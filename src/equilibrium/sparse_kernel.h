@@ -23,10 +23,16 @@ struct CompressedRows {
   const T* value;
 };
 
-/// out_i = Σ_e value_e z_column(e) for the rows first … last-1 and so many columns; rows of Z and out are
-/// `stride` numbers apart.
+/// Rows that are `stride` numbers apart.
 template <class T>
-void multiply_rows(const CompressedRows<T>& S, const T* Z, int64_t stride, int64_t columns, T* out,
+struct StridedRows {
+  T* at;
+  int64_t stride;
+};
+
+/// out_i = Σ_e value_e z_column(e) for the rows first … last-1 and so many columns.
+template <class T>
+void multiply_rows(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
                    int64_t first, int64_t last);
 
 /// One step of a semi-iteration for (I - a S) z = x, a column each, on matrices of `width` columns, in place:

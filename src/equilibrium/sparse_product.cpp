@@ -67,6 +67,8 @@ void for_each_part(const std::vector<int64_t>& part, int64_t columns, const Work
   });
 }
 
+constexpr int64_t rows_worth_a_thread = 512;  // of a block, to be put together
+
 // Compressed rows, which cuSPARSE reads as they are: of a list of entries torch makes them again for every
 // product.
 torch::Tensor compressed_rows(const torch::Tensor& begin, const torch::Tensor& column,
@@ -136,15 +138,23 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
     const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
     const scalar_t* from = z.data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
-    // So many columns at a time that the rows they are gathered from stay in the cache.
-    constexpr int64_t bytes = 4 << 20, line = cache_line / static_cast<int64_t>(sizeof(scalar_t));
-    const int64_t fit = bytes / (std::max<int64_t>(z.size(0), 1) * static_cast<int64_t>(sizeof(scalar_t)));
-    const int64_t block = std::max<int64_t>(fit / (most_lines * line), 1) * most_lines * line;
-    for (int64_t c = 0; c < m; c += block) {
-      const int64_t columns = std::min(block, m - c);
+    const auto add_up = [&](StridedRows<const scalar_t> rows_of_z, int64_t columns, scalar_t* at) {
       for_each_part(rows.part, columns, [&](int64_t, int64_t first, int64_t last) {
-        multiply_rows(S, from + c, m, columns, to + c, first, last);
+        multiply_rows(S, rows_of_z, columns, StridedRows<scalar_t>{at, m}, first, last);
       });
+    };
+    // Of a wide Z every row that is gathered lies on a page of its own: some columns at a time are put
+    // together first, on few pages and in whole cache lines, where a row is gathered often enough.
+    constexpr int64_t block = most_lines * cache_line / static_cast<int64_t>(sizeof(scalar_t)), often = 4;
+    if (m <= block || rows.value.numel() < often * z.size(0)) return add_up({from, m}, m, to);
+    auto together = torch::empty({z.size(0), block}, z.options());
+    scalar_t* packed = together.data_ptr<scalar_t>();
+    for (int64_t next = 0; next < m; next += block) {
+      const int64_t c = std::min(next, m - block);  // the last block begins earlier, and is as wide
+      at::parallel_for(0, z.size(0), rows_worth_a_thread, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) std::copy_n(from + i * m + c, block, packed + i * block);
+      });
+      add_up({packed, block}, block, to + c);
     }
   });
   return out;

@@ -34,9 +34,10 @@ struct Places {
                                        values.data_ptr<scalar_t>()};
       const scalar_t* from = W.data_ptr<scalar_t>();
       scalar_t* to = out.data_ptr<scalar_t>();
-      at::parallel_for(
-          0, rows(), std::max<int64_t>(1, grain * rows() / std::max<int64_t>(numbers, 1)),
-          [&](int64_t first, int64_t last) { multiply_rows(X, from, width, width, to, first, last); });
+      at::parallel_for(0, rows(), std::max<int64_t>(1, grain * rows() / std::max<int64_t>(numbers, 1)),
+                       [&](int64_t first, int64_t last) {
+                         multiply_rows(X, {from, width}, width, {to, width}, first, last);
+                       });
     });
     return out;
   }

@@ -61,8 +61,8 @@ TYPED_TEST(SparseKernel, MultipliesAnyNumberOfColumns) {
   for (const int64_t m : {1, 3, 8, 15, 16, 17, 32, 64, 67, 130}) {
     const auto Z = random_numbers<TypeParam>(S.rows * m, random);
     std::vector<TypeParam> out(S.rows * m, TypeParam(7));
-    multiply_rows(S.view(), Z.data(), m, m, out.data(), 0, 11);
-    multiply_rows(S.view(), Z.data(), m, m, out.data(), 11, S.rows);
+    multiply_rows(S.view(), {Z.data(), m}, m, {out.data(), m}, 0, 11);
+    multiply_rows(S.view(), {Z.data(), m}, m, {out.data(), m}, 11, S.rows);
     const auto expected = S.times(Z, m);
     for (size_t k = 0; k < out.size(); ++k) ASSERT_NEAR(out[k], expected[k], this->near) << m;
   }
