@@ -1,4 +1,4 @@
-// OpenBLAS keeps threads of its own beside libtorch's.
+// OpenBLAS may keep threads of its own beside libtorch's.
 #pragma once
 
 namespace eignn {
@@ -8,7 +8,7 @@ namespace eignn {
 void set_blas_threads(int threads);
 
 /// One BLAS thread for as long as it lives: where our own loops are the parallel ones, both pools would fight
-/// for the cores.
+/// for the cores. Nothing to do where there is one pool, that of OpenMP.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();

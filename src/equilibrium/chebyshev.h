@@ -51,7 +51,7 @@ class ChebyshevChain {
   Pulled pull(torch::Tensor cotangent, const TwiceArgument& argument) const;
 };
 
-/// 2(2g - I) with g = scale · gram, of a batch: gram is (b, m, m), scale a number or (b, 1, 1).
+/// 2(2g - I) with g = scale · gram, of a batch: gram is (b, m, m), scale (b, 1, 1) or one for all.
 torch::Tensor twice_argument_of(const torch::Tensor& gram, const torch::Tensor& scale);
 
 /// Σ_p α_p(λ_j) X̂_j P_pᵀ for the P of a chain with b·k columns altogether: (r, b·k).

@@ -8,6 +8,9 @@
 
 #include "equilibrium/blas_threads.h"
 
+extern "C" void dpstrf_(const char* uplo, const int* n, double* a, const int* lda, int* piv, int* rank,
+                        const double* tol, double* work, int* info, size_t);
+
 namespace eignn {
 
 namespace {
@@ -36,14 +39,25 @@ torch::Tensor squares(const torch::Tensor& Y) {
   return y.t().mm(y);
 }
 
-// Y C with orthonormal columns, for the C it returns: from the eigenvectors of YᵀY, without the directions in
-// which Y has next to nothing.
+// Y C with orthonormal columns, for the C it returns: from the Cholesky factor of YᵀY with the largest pivot
+// first, up to the columns that have next to nothing of their own.
 torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
   const SingleThread guard;                                 // matrices of 80 columns
   const auto d = YtY.diagonal().clamp_min(1e-300).rsqrt();  // columns of unit length first
-  const auto [c, E] = torch::linalg_eigh(d.unsqueeze(1) * YtY * d.unsqueeze(0));
-  const auto kept = (c > 1e-10 * c.max()).nonzero().squeeze(1);
-  return d.unsqueeze(1) * E.index_select(1, kept) * c.index_select(0, kept).rsqrt();
+  const auto L = (d.unsqueeze(1) * YtY * d.unsqueeze(0)).contiguous();
+  const int n = static_cast<int>(YtY.size(0));
+  const double nothing = 1e-9;  // of the square of a length
+  std::vector<int> pivot(n);
+  std::vector<double> work(2 * n);
+  int rank = 0, info = 0;
+  // By columns, as Fortran reads, U; by rows L, and P L Lᵀ Pᵀ = YᵀY.
+  dpstrf_("U", &n, L.data_ptr<double>(), &n, pivot.data(), &rank, &nothing, work.data(), &info, 1);
+  std::vector<int64_t> kept;
+  for (int k = 0; k < rank; ++k) kept.push_back(pivot[k] - 1);
+  const auto corner = L.narrow(0, 0, rank).narrow(1, 0, rank);
+  const auto inverse =
+      torch::linalg_solve_triangular(corner.t(), torch::eye(rank, L.options()), /*upper=*/true);
+  return d.unsqueeze(1) * torch::zeros({n, rank}, L.options()).index_copy_(0, torch::tensor(kept), inverse);
 }
 
 // C U with U the eigenvectors of Cᵀ A C, and their eigenvalues.
@@ -62,10 +76,12 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   const auto nu = gram.norm();
   if (!(nu.item<double>() > 0)) return {};
   std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
-  for (int power = 0; power < blocks; ++power) powers.push_back(gram.mm(powers.back()) / nu);
+  for (int power = 0; power < blocks; ++power) powers.push_back(gram.mm(powers.back() / nu));
   const auto Y = torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1);
   // Twice: after the first time V is orthonormal to what float32 left of the weakest direction.
-  const auto V = Y.mm(orthonormaliser(exact(squares(Y))).to(Y.options())), gV = gram.mm(V) / nu;
+  const auto C = orthonormaliser(exact(squares(Y)));
+  if (C.size(1) == 0) return {};  // nothing that is finite
+  const auto V = Y.mm(C.to(Y.options())), gV = gram.mm(V / nu);
   const auto both = exact(torch::stack({squares(V), V.t().mm(gV).to(torch::kFloat64)}));
   const auto [CU, theta] = ritz(both[1], orthonormaliser(both[0]));
   const auto turn = CU.to(Y.options());

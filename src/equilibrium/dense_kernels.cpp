@@ -32,8 +32,8 @@ namespace {
 
 constexpr int64_t tile = 32;  // two tiles of doubles fit the first cache
 
-// Rows of m numbers that are worth a thread. Below, one thread does it all: libgomp's would spin afterwards,
-// and keep OpenBLAS's from the core.
+// Rows of m numbers that are worth a thread. Below, one thread does it all: to wake others costs more, and
+// libgomp's spin afterwards, where OpenBLAS may have threads of its own that need the core.
 int64_t rows_worth_a_thread(int64_t m) {
   constexpr int64_t numbers = 1 << 17;
   return std::max<int64_t>(1, numbers / std::max<int64_t>(m, 1));
@@ -90,21 +90,25 @@ void lower_of_product(int n, const double* a, double* c) {
 // The lower triangle of a bᵀ + b aᵀ, by columns; a and b are n×k.
 void lower_of_product(int n, int k, const float* a, const float* b, float* c) {
   const float one = 1, zero = 0;
-  ssyr2k_("L", "N", &n, &k, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
+  const int stride = std::max(n, 1);
+  ssyr2k_("L", "N", &n, &k, &one, a, &stride, b, &stride, &zero, c, &stride, 1, 1);
 }
 void lower_of_product(int n, int k, const double* a, const double* b, double* c) {
   const double one = 1, zero = 0;
-  dsyr2k_("L", "N", &n, &k, &one, a, &n, b, &n, &zero, c, &n, 1, 1);
+  const int stride = std::max(n, 1);
+  dsyr2k_("L", "N", &n, &k, &one, a, &stride, b, &stride, &zero, c, &stride, 1, 1);
 }
 
 // factor · a b with the lower triangle of a symmetric a, by columns; b is n×columns.
 void multiply_lower(int n, int columns, float factor, const float* a, const float* b, float* c) {
   const float zero = 0;
-  ssymm_("L", "L", &n, &columns, &factor, a, &n, b, &n, &zero, c, &n, 1, 1);
+  const int stride = std::max(n, 1);
+  ssymm_("L", "L", &n, &columns, &factor, a, &stride, b, &stride, &zero, c, &stride, 1, 1);
 }
 void multiply_lower(int n, int columns, double factor, const double* a, const double* b, double* c) {
   const double zero = 0;
-  dsymm_("L", "L", &n, &columns, &factor, a, &n, b, &n, &zero, c, &n, 1, 1);
+  const int stride = std::max(n, 1);
+  dsymm_("L", "L", &n, &columns, &factor, a, &stride, b, &stride, &zero, c, &stride, 1, 1);
 }
 
 // Σ a_k b_k in 16 sums, which the compiler keeps in vectors; the order is fixed.

@@ -56,7 +56,7 @@ Gradients Equilibrium::pull_with_moments(const torch::Tensor& index, const Scale
                                          const Moments& moments, bool want_X) const {
   const auto Z = rows().plain();
   const auto n = static_cast<double>(Z.size(0));
-  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n, in one pass over Z
+  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n, without a Z - mean in memory
   const auto slope = 2 / n * moments.variance;
   auto everywhere = torch::addcmul(moments.mean / n - Z.mean(0) * slope, Z, slope);
   if (index.defined())

@@ -145,16 +145,19 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
     };
     // Of a wide Z every row that is gathered lies on a page of its own: some columns at a time are put
     // together first, on few pages and in whole cache lines, where a row is gathered often enough.
-    constexpr int64_t block = most_lines * cache_line / static_cast<int64_t>(sizeof(scalar_t)), often = 4;
-    if (m <= block || rows.value.numel() < often * z.size(0)) return add_up({from, m}, m, to);
+    constexpr int64_t line = cache_line / static_cast<int64_t>(sizeof(scalar_t)), block = most_lines * line;
+    constexpr int64_t wide = 4 * block, often = 4;
+    if (m < wide || rows.value.numel() < often * z.size(0)) return add_up({from, m}, m, to);
     auto together = torch::empty({z.size(0), block}, z.options());
     scalar_t* packed = together.data_ptr<scalar_t>();
     for (int64_t next = 0; next < m; next += block) {
-      const int64_t c = std::min(next, m - block);  // the last block begins earlier, and is as wide
+      // The last block begins earlier, and is of whole lines too.
+      const int64_t columns = std::min(block, (m - next + line - 1) / line * line),
+                    c = std::min(next, m - columns);
       at::parallel_for(0, z.size(0), rows_worth_a_thread, [&](int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) std::copy_n(from + i * m + c, block, packed + i * block);
+        for (int64_t i = first; i < last; ++i) std::copy_n(from + i * m + c, columns, packed + i * block);
       });
-      add_up({packed, block}, block, to + c);
+      add_up({packed, block}, columns, to + c);
     }
   });
   return out;

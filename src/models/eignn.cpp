@@ -241,7 +241,7 @@ class Eignn : public Model {
         mean.push_back(moments.mean);
         variance.push_back(moments.variance);
       }
-      z.push_back(torch::cat(beside, 1));
+      z.push_back(beside.size() == 1 ? beside[0] : torch::cat(beside, 1));
       means.push_back(torch::cat(mean));
       variances.push_back(torch::cat(variance));
       sizes.push_back(torch::full({1}, part.X.size(0), type_));

@@ -63,17 +63,17 @@ void Adam::step() {
   auto moments = moments_.begin();
   for (Group& group : groups_)
     for (auto& p : group.parameters) {
-      auto& [m, v, steps] = *moments++;
+      Moments& now = *moments++;
       if (!p.grad().defined()) continue;
-      const Update update(group, ++steps);
+      const Update update(group, ++now.steps);
       if (!p.is_cpu() || !p.is_contiguous()) {
-        advance_tensors(update, p.grad(), p, m, v);
+        advance_tensors(update, p.grad(), p, now.first, now.second);
         continue;
       }
       const auto gradient = p.grad().contiguous();
       AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "Adam", [&] {
         advance(update, p.numel(), gradient.data_ptr<scalar_t>(), p.data_ptr<scalar_t>(),
-                m.data_ptr<scalar_t>(), v.data_ptr<scalar_t>());
+                now.first.data_ptr<scalar_t>(), now.second.data_ptr<scalar_t>());
       });
       p.unsafeGetTensorImpl()->bump_version();  // what was solved with the old weights is over
     }

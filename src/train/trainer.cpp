@@ -114,11 +114,12 @@ TrainConfig resumed_config(const SafeTensors& content, const std::string& path) 
   const auto format = content.metadata.find("format");
   try {
     if (format == content.metadata.end() || format->second != "eignn-resume-2")
-      throw UsageError("another format");
+      throw UsageError("it is of another version");
     validate(config);
   } catch (const UsageError& error) {  // not the user's flags are wrong here, but the file
-    throw InputError(fmt::format("the saved run does not hold: {} ({}); start it again with another --out",
-                                 error.what(), path));
+    throw InputError(
+        fmt::format("the saved run does not hold: {} ({}); remove its folder and run the command again",
+                    error.what(), path));
   }
   return config;
 }

@@ -48,6 +48,18 @@ TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
   EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/true).solver, "krylov");
 }
 
+TEST(Planner, AGpuTakesThemWhereThereIsMuchToDo) {
+  SolverOptions on_gpu;
+  on_gpu.dtype = torch::kFloat32;
+  on_gpu.device = torch::kCUDA;
+  // Of the sizes of Chameleon and Squirrel, where both were measured; arcs count both ways.
+  const auto plan = [&](int64_t nodes, double degree, int64_t features) {
+    return plan_solver(make_propagation(test::random_graph(nodes, degree, 1)), features, on_gpu, true).solver;
+  };
+  EXPECT_EQ(plan(2277, 14, 2325), "krylov");
+  EXPECT_EQ(plan(5201, 38, 2089), "deflated");
+}
+
 TEST(Planner, DirectedGraphsGetASolverThatTakesThem) {
   EXPECT_EQ(plan(test::random_graph(100, 2, 1), 8, {Direction::in, {}, true}).solver, "direct");
   EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "sparse");
