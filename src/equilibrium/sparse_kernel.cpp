@@ -131,14 +131,12 @@ template <class T>
 void multiply_rows(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
                    int64_t first, int64_t last) {
   constexpr int64_t line = per_line<T>, lines = most_lines * line;
-  const auto advance = [&](int64_t by) {
-    Z.at += by;
-    out.at += by;
-    columns -= by;
-  };
-  for (; columns >= lines; advance(lines)) multiply_lines<T, most_lines>(S, Z, out, first, last);
-  for (; columns >= line; advance(line)) multiply_lines<T, 1>(S, Z, out, first, last);
-  if (columns > 0) multiply_rest(S, Z, columns, out, first, last);
+  const auto from = [&](int64_t c) { return StridedRows<const T>{Z.at + c, Z.stride}; };
+  const auto to = [&](int64_t c) { return StridedRows<T>{out.at + c, out.stride}; };
+  int64_t c = 0;
+  for (; c + lines <= columns; c += lines) multiply_lines<T, most_lines>(S, from(c), to(c), first, last);
+  for (; c + line <= columns; c += line) multiply_lines<T, 1>(S, from(c), to(c), first, last);
+  if (c < columns) multiply_rest(S, from(c), columns - c, to(c), first, last);
 }
 
 template <class T>
