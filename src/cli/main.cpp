@@ -106,10 +106,10 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-// libtorch's threads (libgomp's) spin for a millisecond after their work, against OpenBLAS's threads that
-// need the core: a step takes two to three times as long. libgomp reads its settings before main(), so a
-// command that computes for long starts itself once more with a short spin. Whoever set one of these keeps
-// it.
+// libtorch's threads (libgomp's) spin for a millisecond after their work, against the threads that OpenBLAS
+// may have of its own and that need the core: a step then takes two to three times as long. libgomp reads its
+// settings before main(), so a command that computes for long starts itself once more with a short spin.
+// Whoever set one of these keeps it.
 void spin_briefly(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command != "train" && command != "reproduce" && command != "bench" && command != "attack") return;

@@ -79,9 +79,7 @@ Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
   for (int power = 0; power < blocks; ++power) powers.push_back(gram.mm(powers.back() / nu));
   const auto Y = torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1);
   // Twice: after the first time V is orthonormal to what float32 left of the weakest direction.
-  const auto C = orthonormaliser(exact(squares(Y)));
-  if (C.size(1) == 0) return {};  // nothing that is finite
-  const auto V = Y.mm(C.to(Y.options())), gV = gram.mm(V / nu);
+  const auto V = Y.mm(orthonormaliser(exact(squares(Y))).to(Y.options())), gV = gram.mm(V / nu);
   const auto both = exact(torch::stack({squares(V), V.t().mm(gV).to(torch::kFloat64)}));
   const auto [CU, theta] = ritz(both[1], orthonormaliser(both[0]));
   const auto turn = CU.to(Y.options());

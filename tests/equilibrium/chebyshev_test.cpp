@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include "equilibrium/contraction.h"
+#include "support/oracle.h"
 
 namespace eignn {
 namespace {
@@ -62,6 +63,21 @@ TEST(Chebyshev, ChainIsTheSeriesOfTheMatrix) {
   const auto alpha = chebyshev_coefficients(lambda, gamma, terms).view({terms, 1, 1, 1});
   const auto expected = P0.bmm(torch::inverse(torch::eye(m, torch::kFloat64) - gamma * 0.7 * g));
   EXPECT_LE(((alpha * chain.P).sum(0) - expected).abs().max().item<double>(), 1e-12);
+}
+
+TEST(Chebyshev, AnArgumentThatIsNotFormedIsTheSame) {
+  const int64_t terms = 6, k = 2, m = 7;
+  const auto gram = 3 * contractions(random({1, m, m}, 4)), P0 = random({1, k, m}, 5);
+  const auto scale = torch::tensor(0.3, torch::kFloat64), weight = random({terms, 1, k, m}, 6);
+  const auto outcome = [&](const TwiceArgument& argument) {
+    ChebyshevChain chain(terms, 1, k, m, torch::kFloat64);
+    chain.run(P0, argument);
+    const auto pulled = chain.pull(weight.clone(), argument);
+    return std::vector<torch::Tensor>{chain.P, pulled.P0, pulled.g()};
+  };
+  const auto formed = outcome(twice_argument_of(gram, scale)), plain = outcome({gram[0], scale});
+  for (size_t part = 0; part < formed.size(); ++part)
+    EXPECT_LE(test::relative_error(plain[part], formed[part]), 1e-13) << part;
 }
 
 TEST(Chebyshev, PullsBackWhatFiniteDifferencesSay) {

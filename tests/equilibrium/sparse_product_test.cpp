@@ -11,14 +11,19 @@ using test::random_matrix;
 using test::relative_error;
 
 TEST(SparseProduct, TakesWideMatricesInBlocksOfColumns) {
-  const int64_t n = 20'000, m = 150;  // 64 columns of so many rows are what a block holds
+  const int64_t n = 1'500;
   const Propagation S =
-      make_propagation(test::random_graph(n, 3, 68), {Direction::in, Normalisation::sym, true});
-  const SparseProduct product(S, torch::kFloat32, torch::kCPU);
-  const auto Z = random_matrix(n, m, 69).to(torch::kFloat32);
-  const auto together = product.gather(Z);
-  for (const int64_t first : {0, 60, 130})
-    EXPECT_LE(relative_error(together.narrow(1, first, 20), product.gather(Z.narrow(1, first, 20))), 1e-6);
+      make_propagation(test::random_graph(n, 8, 68), {Direction::in, Normalisation::sym, true});
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+    const SparseProduct product(S, dtype, torch::kCPU);
+    const auto ST = dense(S).t();
+    // Whole blocks; a last one of whole lines; one that has to begin earlier; and too few columns for blocks.
+    for (const int64_t m : {256, 304, 301, 150}) {
+      const auto Z = random_matrix(n, m, 69);
+      const auto product_of_Z = product.gather(Z.to(dtype)).to(torch::kFloat64);
+      EXPECT_LE(relative_error(product_of_Z, ST.mm(Z)), dtype == torch::kFloat32 ? 1e-6 : 1e-14) << m;
+    }
+  }
 }
 
 TEST(SparseProduct, AGpuMultipliesAsTheCpuDoes) {
