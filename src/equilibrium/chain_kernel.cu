@@ -1,9 +1,7 @@
 #include <cuda_runtime.h>
 
-#include <stdexcept>
-#include <string>
-
 #include "equilibrium/chain_kernel.h"
+#include "equilibrium/cuda_status.h"
 
 namespace eignn {
 
@@ -84,11 +82,6 @@ __global__ void backwards(T* C, const T* argument, ChainShape s) {
   }
 }
 
-void check(cudaError_t status) {
-  if (status != cudaSuccess)
-    throw std::runtime_error(std::string("a kernel of the series failed: ") + cudaGetErrorString(status));
-}
-
 int64_t shared_bytes(const ChainShape& shape, int64_t item) {
   return (shape.m * shape.m + columns + parts * columns) * item;
 }
@@ -107,12 +100,10 @@ void launch(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, c
 
 bool chain_fits_on_gpu(const ChainShape& shape, int64_t item) {
   if (shape.m > most_chain_columns) return false;
-  int device = 0, most_shared = 0, major = 0;
-  constexpr int compiled_from = 8;  // compute capability, see CMakeLists.txt
+  int device = 0, most_shared = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  return major >= compiled_from && shared_bytes(shape, item) <= most_shared;
+  return has_our_kernels() && shared_bytes(shape, item) <= most_shared;
 }
 
 template <class T>

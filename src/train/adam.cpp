@@ -6,39 +6,56 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "train/adam_kernel.h"
+
+#ifdef EIGNN_HAVE_CUDA
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
+
 namespace eignn {
 
 namespace {
 
 constexpr double beta1 = AdamConstants::beta1, beta2 = AdamConstants::beta2, epsilon = AdamConstants::epsilon;
 
-// One step of one parameter: p ← p - rate m̂ / (√v̂ + ε), with the moments' start corrected for in the numbers.
-struct Update {
-  double rate, decay, root;  // rate/(1-β₁ᵗ), and 1/√(1-β₂ᵗ)
-
-  Update(const Adam::Group& group, int64_t t)
-      : rate(group.rate / (1 - std::pow(beta1, t))),
-        decay(group.decay),
-        root(1 / std::sqrt(1 - std::pow(beta2, t))) {}
-};
+// What the step t of a group does.
+template <class T>
+AdamUpdate<T> update_of(const Adam::Group& group, int64_t t) {
+  const double rate = group.rate / (1 - std::pow(beta1, t)), root = 1 / std::sqrt(1 - std::pow(beta2, t));
+  return {T(beta1), T(1 - beta1), T(beta2), T(1 - beta2), T(epsilon), T(group.decay), T(rate), T(root)};
+}
 
 template <class T>
-void advance(const Update& by, int64_t size, const T* gradient, T* p, T* m, T* v) {
-  const T b1 = beta1, rest1 = 1 - beta1, b2 = beta2, rest2 = 1 - beta2, eps = epsilon;
-  const T rate = by.rate, decay = by.decay, root = by.root;
+void update_here(const AdamUpdate<T>& update, int64_t size, const T* gradient, T* p, T* m, T* v) {
   constexpr int64_t grain = 1 << 16;
-  at::parallel_for(0, size, grain, [&](int64_t first, int64_t last) {
-    for (int64_t k = first; k < last; ++k) {
-      const T g = gradient[k] + decay * p[k];
-      m[k] = b1 * m[k] + rest1 * g;
-      v[k] = b2 * v[k] + rest2 * g * g;
-      p[k] -= rate * m[k] / (std::sqrt(v[k]) * root + eps);
-    }
+  at::parallel_for(0, size, grain, [=](int64_t first, int64_t last) {
+    const auto by = update;  // of its own: the compiler knows that nothing written is in it
+    for (int64_t k = first; k < last; ++k) by(gradient[k], p[k], m[k], v[k]);
   });
 }
 
-void advance_tensors(const Update& by, const torch::Tensor& gradient, torch::Tensor& p, torch::Tensor& m,
-                     torch::Tensor& v) {
+// Whether our kernel has done it.
+#ifdef EIGNN_HAVE_CUDA
+template <class T>
+bool updated_there(const AdamUpdate<T>& update, int64_t size, const T* gradient, T* p, T* m, T* v,
+                   torch::Device device) {
+  if (!device.is_cuda()) return false;
+  const c10::cuda::CUDAGuard guard(device);
+  if (!updates_on_gpu()) return false;
+  update_on_gpu(update, size, gradient, p, m, v, c10::cuda::getCurrentCUDAStream().stream());
+  return true;
+}
+#else
+template <class T>
+bool updated_there(const AdamUpdate<T>&, int64_t, const T*, T*, T*, T*, torch::Device) {
+  return false;
+}
+#endif
+
+// The same by libtorch, for what is not contiguous or has no kernel.
+void update_tensors(const AdamUpdate<double>& by, const torch::Tensor& gradient, torch::Tensor& p,
+                    torch::Tensor& m, torch::Tensor& v) {
   const auto g = by.decay == 0 ? gradient : torch::add(gradient, p, by.decay);
   m.lerp_(g, 1 - beta1);
   v.mul_(beta2).addcmul_(g, g, 1 - beta2);
@@ -65,16 +82,22 @@ void Adam::step() {
     for (auto& p : group.parameters) {
       Moments& now = *moments++;
       if (!p.grad().defined()) continue;
-      const Update update(group, ++now.steps);
-      if (!p.is_cpu() || !p.is_contiguous()) {
-        advance_tensors(update, p.grad(), p, now.first, now.second);
+      ++now.steps;
+      const auto gradient = p.grad().contiguous();
+      bool done = false;
+      if (p.is_contiguous())
+        AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "Adam", [&] {
+          const auto update = update_of<scalar_t>(group, now.steps);
+          const scalar_t* g = gradient.data_ptr<scalar_t>();
+          scalar_t *at = p.data_ptr<scalar_t>(), *m = now.first.data_ptr<scalar_t>(),
+                   *v = now.second.data_ptr<scalar_t>();
+          done = p.is_cpu() || updated_there(update, p.numel(), g, at, m, v, p.device());
+          if (p.is_cpu()) update_here(update, p.numel(), g, at, m, v);
+        });
+      if (!done) {
+        update_tensors(update_of<double>(group, now.steps), gradient, p, now.first, now.second);
         continue;
       }
-      const auto gradient = p.grad().contiguous();
-      AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "Adam", [&] {
-        advance(update, p.numel(), gradient.data_ptr<scalar_t>(), p.data_ptr<scalar_t>(),
-                now.first.data_ptr<scalar_t>(), now.second.data_ptr<scalar_t>());
-      });
       p.unsafeGetTensorImpl()->bump_version();  // what was solved with the old weights is over
     }
 }

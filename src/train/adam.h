@@ -1,5 +1,5 @@
 // Adam (Kingma, Ba, 2015), its algorithm 1 with an L2 penalty in the gradient, as torch::optim::Adam has it.
-// On a CPU it is one pass over memory where libtorch makes some twenty: F alone is m² numbers.
+// It is one pass over memory where libtorch makes some twenty: F alone is m² numbers.
 #pragma once
 
 #include <torch/types.h>

@@ -37,6 +37,21 @@ TEST(Adam, StepsAsLibtorchDoes) {
   }
 }
 
+TEST(Adam, AGpuStepsAsTheCpuDoes) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  auto here = start(), there = start().detach().cuda().set_requires_grad(true);
+  Adam one({{{here}, rate, decay}}), other({{{there}, rate, decay}});
+  const auto version = there._version();
+  for (int step = 0; step < 5; ++step) {
+    here.mutable_grad() = gradient(here, step);
+    there.mutable_grad() = gradient(here, step).cuda();
+    one.step();
+    other.step();
+  }
+  EXPECT_LE(relative_error(there.detach().cpu(), here.detach()), 1e-13);
+  EXPECT_GT(there._version(), version);
+}
+
 TEST(Adam, TellsThatAParameterMovedAndLeavesThoseWithoutAGradient) {
   auto moved = start(), resting = start();
   Adam adam({{{moved, resting}, rate, decay}});
