@@ -229,27 +229,31 @@ class Eignn : public Model {
   // Z at this place, and its moments over all nodes of the place's graphs, which the running ones follow.
   std::pair<torch::Tensor, Moments> Z_with_moments(const Place& place) {
     const bool one = place.parts.size() == 1;
-    std::vector<torch::Tensor> z, means, variances, sizes;
+    const auto beside = [](const std::vector<torch::Tensor>& blocks, int64_t dim) {
+      return blocks.size() == 1 ? blocks[0] : torch::cat(blocks, dim);
+    };
+    std::vector<torch::Tensor> z, means, variances;
+    std::vector<double> sizes;
     for (const int64_t p : place.parts) {
       Part& part = parts_[p];
       const auto X = encoded(part.X);
-      std::vector<torch::Tensor> beside, mean, variance;
+      std::vector<torch::Tensor> blocks, mean, variance;
       for (size_t k = 0; k < F_.size(); ++k) {
         const auto [rows, moments] = equilibrium_with_moments(
             *part.solver, F_[k], X, one ? place.index : torch::Tensor(), solved(part, k, X));
-        beside.push_back(rows);
+        blocks.push_back(rows);
         mean.push_back(moments.mean);
         variance.push_back(moments.variance);
       }
-      z.push_back(beside.size() == 1 ? beside[0] : torch::cat(beside, 1));
-      means.push_back(torch::cat(mean));
-      variances.push_back(torch::cat(variance));
-      sizes.push_back(torch::full({1}, part.X.size(0), type_));
+      z.push_back(beside(blocks, 1));
+      means.push_back(beside(mean, 0));
+      variances.push_back(beside(variance, 0));
+      sizes.push_back(static_cast<double>(part.X.size(0)));
     }
     Moments all{means[0], variances[0]};
-    const auto n = torch::stack(sizes), total = n.sum();
+    const double total = std::accumulate(sizes.begin(), sizes.end(), 0.0);
     if (!one) {  // the parts' variances, and that of their means
-      const auto mean = torch::stack(means);
+      const auto n = torch::tensor(sizes, torch::kFloat64).unsqueeze(1).to(type_), mean = torch::stack(means);
       all.mean = (n * mean).sum(0) / total;
       all.variance = (n * (torch::stack(variances) + (mean - all.mean).square())).sum(0) / total;
     }
@@ -258,11 +262,11 @@ class Eignn : public Model {
   }
 
   // As torch's own batch norm does: the variance that it will divide by is the unbiased one.
-  void follow(const Moments& moments, const torch::Tensor& n) {
+  void follow(const Moments& moments, double n) {
     const torch::NoGradGuard guard;
     const double momentum = norm_->options.momentum().value();
     norm_->running_mean.lerp_(moments.mean, momentum);
-    norm_->running_var.lerp_(moments.variance * (n / (n - 1).clamp_min(1)), momentum);
+    norm_->running_var.lerp_(moments.variance * (n / std::max(n - 1, 1.0)), momentum);
     norm_->num_batches_tracked += 1;
   }
 
