@@ -52,12 +52,18 @@ torch::Tensor pull(const torch::Tensor& F, const torch::Tensor& gram, const torc
 
 }  // namespace
 
-Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon)
+Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon, bool later)
     : F_(F.detach()), gram_(gram_of(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {
+  if (!later) nu();
+}
+
+double Contraction::nu() const {
+  if (!nu_here_) nu_here_ = nu_.item<double>();
   // An infinite ν would make g = 0, and Z = X would look like a solution.
-  if (!std::isfinite(nu_.item<double>()))
+  if (!std::isfinite(*nu_here_))
     throw InputError(
         "the weights are out of range (‖FᵀF‖ overflows); scale F down, or lower --lr in training");
+  return *nu_here_;
 }
 
 torch::Tensor Contraction::pullback(torch::Tensor R) const {

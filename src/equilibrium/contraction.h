@@ -3,6 +3,7 @@
 
 #include <torch/types.h>
 
+#include <optional>
 #include <vector>
 
 namespace eignn {
@@ -10,12 +11,17 @@ namespace eignn {
 /// g and its derivative. O(m³), without an eigendecomposition.
 class Contraction {
  public:
-  Contraction(const torch::Tensor& F, double gamma, double epsilon);
+  /// Throws InputError where ν is infinite: at once, or `later`, when nu() is first asked for and a GPU has
+  /// had something to do until then.
+  Contraction(const torch::Tensor& F, double gamma, double epsilon, bool later = false);
 
   const torch::Tensor& F() const { return F_; }
   torch::Tensor g() const { return gram_ / (nu_ + epsilon_); }
   const torch::Tensor& gram() const { return gram_; }           // FᵀF
   torch::Tensor scale() const { return 1 / (nu_ + epsilon_); }  // g = scale · FᵀF
+  double nu() const;
+  const torch::Tensor& nu_there() const { return nu_; }  // where F is
+  double epsilon() const { return epsilon_; }
 
   /// ∇F for R = W Sᵀ Zᵀ:  γ/(ν+ε) · F (R + Rᵀ - 2⟨FᵀF, R⟩/(ν² + εν) · FᵀF).  At F = 0 the gradient is 0.
   /// Uses up R's memory.
@@ -26,6 +32,9 @@ class Contraction {
  protected:
   torch::Tensor F_, gram_, nu_;
   double gamma_, epsilon_;
+
+ private:
+  mutable std::optional<double> nu_here_;  // not on a GPU
 };
 
 /// FᵀF of a batch, (b, m, m).

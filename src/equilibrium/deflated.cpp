@@ -15,16 +15,17 @@
 
 #include <cmath>
 #include <memory>
-#include <vector>
+#include <tuple>
+#include <utility>
 
 #include "equilibrium/deflation.h"
 #include "equilibrium/feature_cache.h"
 #include "equilibrium/node_space.h"
-#include "equilibrium/relaxation.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tf32.h"
+#include "equilibrium/thin_systems.h"
 
 namespace eignn {
 
@@ -50,63 +51,19 @@ struct Source {
   }
 };
 
-// The thin systems y - Sᵀ y diag(a) = c with a = γΘ, by Chebyshev's semi-iteration (Neumann's series for a
-// directed S). A column takes as many steps as its a asks for where ‖S‖ ≤ 1, to the digits a round gains.
-class ThinSystems {
- public:
-  ThinSystems() = default;
-  ThinSystems(const Deflation& deflation, double gamma, bool symmetric) {
-    constexpr double enough = 1e-4;
-    constexpr int64_t most_steps = 400;
-    const auto a = gamma * deflation.theta.to(torch::kCPU, torch::kFloat64).clamp(0, 1);
-    const auto rate = (symmetric ? a / (1 + (1 - a * a).clamp_min(0).sqrt()) : a).clamp_max(1 - 1e-12);
-    const auto asked = (std::log(enough) / rate.log()).ceil().clamp(0, most_steps);
-    // θ ascends, and the columns that are still at work are the last.
-    const double most = asked.max().item<double>();
-    for (int64_t step = 1; static_cast<double>(step) <= most; ++step)
-      begin_.push_back((asked < static_cast<double>(step)).sum().item<int64_t>());
-    std::vector<torch::Tensor> omega;
-    for (Relaxation relaxation(a, symmetric); omega.size() < begin_.size(); relaxation.advance())
-      omega.push_back(relaxation.omega());
-    a_ = a.unsqueeze(0).to(deflation.theta.options());
-    if (!omega.empty()) omega_ = torch::stack(omega).to(deflation.theta.options());
-  }
-
-  template <class Propagate>
-  torch::Tensor solve(const torch::Tensor& c, const Propagate& propagate) const {
-    auto y = c.clone(), before = c;
-    for (size_t k = 0; k < begin_.size(); ++k) {
-      const auto active = [&](const torch::Tensor& t) {
-        return t.narrow(-1, begin_[k], t.size(-1) - begin_[k]);
-      };
-      // y_k+1 = y_k-1 + ω (c + a Sᵀ y_k - y_k-1)
-      const auto now = active(y).contiguous(), last = active(before);
-      auto next = torch::addcmul(active(c), active(a_), propagate(now));
-      if (k > 0) next = torch::lerp(last, next, active(omega_[static_cast<int64_t>(k)]).unsqueeze(0));
-      before = y;
-      y = begin_[k] == 0 ? next : torch::cat({y.narrow(1, 0, begin_[k]), next}, 1);
-    }
-    return y;
-  }
-
- private:
-  std::vector<int64_t> begin_;  // of each step's columns
-  torch::Tensor a_, omega_;     // (1, k), (steps, k)
-};
-
 class DeflatedEquilibrium : public NodeSpaceEquilibrium {
  public:
   DeflatedEquilibrium(std::shared_ptr<const SparseProduct> S, bool symmetric,
                       std::shared_ptr<const Source> source, const torch::Tensor& F,
                       const SolverOptions& options)
-      : NodeSpaceEquilibrium("deflated", std::move(S), F, options),
+      : NodeSpaceEquilibrium("deflated", std::move(S), F, options, /*later=*/true),
         source_(std::move(source)),
-        deflation_(deflate(gram(), contraction_.scale())) {
+        deflation_(deflate(contraction_)) {
     const ProductsInTf32 in_full(false);
     whole_ = {{}, {}, gram()};
     sketched_ = {{}, {}, gram().mm(source_->sketch)};
     if (!deflation_.empty()) {
-      thin_ = ThinSystems(deflation_, options.gamma, symmetric);
+      thin_ = ThinSystems(deflation_.theta, options.gamma, symmetric, gram().options());
       whole_ = {deflation_.V.t(), deflation_.gram_V.t(), gram()};
       sketched_ = {whole_.Vt.mm(source_->sketch), whole_.V_gram.mm(source_->sketch), sketched_.gram};
     }
@@ -122,6 +79,12 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
   struct Seen {
     torch::Tensor Vt, V_gram, gram;
   };
+
+  // Of both in one go: a GPU is waited for once.
+  static std::pair<double, double> norms_of(const torch::Tensor& A, const torch::Tensor& B) {
+    const auto both = torch::stack({A.norm(), B.norm()}).to(torch::kCPU, torch::kFloat64);
+    return {both[0].item<double>(), both[1].item<double>()};
+  }
 
   static double scale_down(double norm) { return std::ldexp(1.0, -out_of_scale(norm)); }
 
@@ -162,22 +125,25 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       torch::Tensor U;
       if (apart) {
         const auto c = count == 1 ? times(deflation_.V) : r.mm(deflation_.V);
-        U = thin_.solve(c, [&](const torch::Tensor& y) { return propagate(y, adjoint); }) - c;
+        U = thin_.beyond(c, *S_, adjoint);
       }
       Z = Z.defined() ? Z.add_(r) : r.clone();
       if (apart) Z.addmm_(U, whole_.Vt);
-      const double bound = tolerance * (x_norm + Z.norm().item<double>());
       // Whether the next residual is small. With 64 columns the sketch of one direction says less than 0.67
       // of its size once in 20 000 times, and that of several less often.
       constexpr double surely = 0.67;
-      const auto told = [&] {
-        return left_of(r.mm(sketched_.gram), U, sketched_, adjoint).norm().item<double>();
-      };
+      const auto told = [&] { return left_of(r.mm(sketched_.gram), U, sketched_, adjoint); };
+      const auto bound_for = [&](double z_norm) { return tolerance * (x_norm + z_norm); };
       // After the first round it is hardly ever small enough, and a sketch would be for nothing.
-      if (count > 1 && rounding_is_below() && told() <= surely * bound) return Z;
+      if (count > 1 && rounding_is_below()) {
+        const auto [z_norm, told_norm] = norms_of(Z, told());
+        if (told_norm <= surely * bound_for(z_norm)) return Z;
+      }
       r = left_of(count == 1 ? times(gram()) : r.mm(gram()), U, whole_, adjoint);
       const double before = r_norm;
-      r_norm = r.norm().item<double>();
+      double z_norm;
+      std::tie(z_norm, r_norm) = norms_of(Z, r);
+      const double bound = bound_for(z_norm);
       if (r_norm <= bound && !rounding_is_below()) {
         r = residual(X, Z, adjoint);
         r_norm = r.norm().item<double>();

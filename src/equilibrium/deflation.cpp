@@ -3,13 +3,16 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
+#include <tuple>
 #include <vector>
 
 #include "equilibrium/blas_threads.h"
 
 extern "C" void dpstrf_(const char* uplo, const int* n, double* a, const int* lda, int* piv, int* rank,
                         const double* tol, double* work, int* info, size_t);
+extern "C" void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const int* lda,
+                        int* info, size_t, size_t);
 
 namespace eignn {
 
@@ -17,10 +20,6 @@ namespace {
 
 constexpr int blocks = 5;
 constexpr int64_t most_columns = 16, features_per_column = 16;  // of a block
-
-torch::Tensor exact(const torch::Tensor& small) {
-  return small.to(torch::kCPU, torch::kFloat64);
-}
 
 // Gaussian, always the same; drawn once, since a training step asks for it again and again.
 torch::Tensor fixed_start(int64_t m, int64_t width, const torch::TensorOptions& type) {
@@ -33,57 +32,58 @@ torch::Tensor fixed_start(int64_t m, int64_t width, const torch::TensorOptions& 
   return start;
 }
 
-// YᵀY in float64: the powers of g lean on each other, and what tells them apart is far below 1e-7 of it.
-torch::Tensor squares(const torch::Tensor& Y) {
-  const auto y = Y.to(torch::kFloat64);
-  return y.t().mm(y);
-}
-
-// Y C with orthonormal columns, for the C it returns: from the Cholesky factor of YᵀY with the largest pivot
-// first, up to the columns that have next to nothing of their own.
+// C with orthonormal Y C, given YᵀY: from the Cholesky factor with the largest pivot first, up to the columns
+// that have next to nothing of their own.
 torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
-  const SingleThread guard;                                 // matrices of 80 columns
-  const auto d = YtY.diagonal().clamp_min(1e-300).rsqrt();  // columns of unit length first
-  const auto L = (d.unsqueeze(1) * YtY * d.unsqueeze(0)).contiguous();
+  const SingleThread guard;  // matrices of 80 columns
   const int n = static_cast<int>(YtY.size(0));
+  auto factor = YtY.clone();
+  double* L = factor.data_ptr<double>();
+  std::vector<double> length(n), work(2 * n);  // columns of unit length first
+  for (int i = 0; i < n; ++i) length[i] = std::sqrt(std::max(L[i * n + i], 1e-300));
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) L[i * n + j] /= length[i] * length[j];
+  // By columns, as Fortran reads, U; by rows L, and P L Lᵀ Pᵀ = YᵀY.
   const double nothing = 1e-9;  // of the square of a length
   std::vector<int> pivot(n);
-  std::vector<double> work(2 * n);
   int rank = 0, info = 0;
-  // By columns, as Fortran reads, U; by rows L, and P L Lᵀ Pᵀ = YᵀY.
-  dpstrf_("U", &n, L.data_ptr<double>(), &n, pivot.data(), &rank, &nothing, work.data(), &info, 1);
-  std::vector<int64_t> kept;
-  for (int k = 0; k < rank; ++k) kept.push_back(pivot[k] - 1);
-  const auto corner = L.narrow(0, 0, rank).narrow(1, 0, rank);
-  const auto inverse =
-      torch::linalg_solve_triangular(corner.t(), torch::eye(rank, L.options()), /*upper=*/true);
-  return d.unsqueeze(1) * torch::zeros({n, rank}, L.options()).index_copy_(0, torch::tensor(kept), inverse);
+  dpstrf_("U", &n, L, &n, pivot.data(), &rank, &nothing, work.data(), &info, 1);
+  dtrtri_("U", "N", &rank, L, &n, &info, 1, 1);
+  auto C = torch::zeros({n, rank}, torch::kFloat64);
+  double* c = C.data_ptr<double>();
+  for (int j = 0; j < rank; ++j)  // column j of U⁻¹
+    for (int i = 0; i <= j; ++i) c[(pivot[i] - 1) * rank + j] = L[j * n + i] / length[pivot[i] - 1];
+  return C;
 }
 
-// C U with U the eigenvectors of Cᵀ A C, and their eigenvalues.
-std::pair<torch::Tensor, torch::Tensor> ritz(const torch::Tensor& A, const torch::Tensor& C) {
+std::tuple<torch::Tensor, torch::Tensor> eigen(const torch::Tensor& A) {
   const SingleThread guard;
-  const auto [theta, U] = torch::linalg_eigh(C.t().mm(A).mm(C));
-  return {C.mm(U), theta};
+  return torch::linalg_eigh(A);
 }
 
 }  // namespace
 
-Deflation deflate(const torch::Tensor& gram, const torch::Tensor& scale) {
+Deflation deflate(const Contraction& contraction) {
+  const auto& gram = contraction.gram();
   const int64_t m = gram.size(0), width = std::min(most_columns, m / features_per_column);
-  if (width == 0) return {};
+  if (width == 0) {
+    contraction.nu();  // is it finite?
+    return {};
+  }
   // Powers of FᵀF/ν on the start: its largest eigenvalue is 1/√m at least, so that they stay in range.
-  const auto nu = gram.norm();
-  if (!(nu.item<double>() > 0)) return {};
   std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
-  for (int power = 0; power < blocks; ++power) powers.push_back(gram.mm(powers.back() / nu));
-  const auto Y = torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1);
-  // Twice: after the first time V is orthonormal to what float32 left of the weakest direction.
-  const auto V = Y.mm(orthonormaliser(exact(squares(Y))).to(Y.options())), gV = gram.mm(V / nu);
-  const auto both = exact(torch::stack({squares(V), V.t().mm(gV).to(torch::kFloat64)}));
-  const auto [CU, theta] = ritz(both[1], orthonormaliser(both[0]));
-  const auto turn = CU.to(Y.options());
-  return {V.mm(turn), gV.mm(turn) * nu, theta.to(Y.options()) * (nu * scale)};
+  for (int power = 0; power < blocks; ++power)
+    powers.push_back(gram.mm(powers.back() / contraction.nu_there()));
+  // In float64: the powers lean on each other, and what tells them apart is far below 1e-7 of them.
+  const auto Y =
+      torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1).to(torch::kFloat64);
+  const auto YtY = Y.t().mm(Y);
+  if (!(contraction.nu() > 0)) return {};
+  const auto V = Y.mm(orthonormaliser(YtY.to(torch::kCPU)).to(Y.device())).to(gram.scalar_type());
+  const auto gram_V = gram.mm(V);
+  const auto [sigma, U] = eigen(V.t().mm(gram_V).to(torch::kCPU, torch::kFloat64));
+  const auto turn = U.to(V.options());
+  return {V.mm(turn), gram_V.mm(turn), sigma / (contraction.nu() + contraction.epsilon())};
 }
 
 }  // namespace eignn

@@ -68,7 +68,7 @@ struct Preconditioner {
 
   Preconditioner(const Deflation& deflation, const torch::Tensor& gamma_lambda) : V(deflation.V) {
     if (deflation.empty()) return;
-    const auto a = gamma_lambda * deflation.theta.unsqueeze(0);
+    const auto a = gamma_lambda * deflation.theta.unsqueeze(0).to(gamma_lambda.options());
     // Rounding may bring γλθ to 1; what matters here is that M stays positive definite.
     d = a / (1 - a).clamp_min(unit_roundoff(a.scalar_type()));
   }
@@ -183,12 +183,12 @@ class KrylovEquilibrium : public Equilibrium {
       : range_(std::move(range)),
         source_(std::move(source)),
         options_(options),
-        contraction_(F, options.gamma, options.epsilon) {
+        contraction_(F, options.gamma, options.epsilon, /*later=*/true) {
     const auto& gram = contraction_.gram();
     const auto scale = contraction_.scale();
     const auto gamma_lambda = options.gamma * range_->lambda.unsqueeze(1);
     A_ = {gram, gamma_lambda * scale, source_->sketch, gram.mm(source_->sketch)};
-    M_ = std::make_unique<Preconditioner>(deflate(gram, scale), gamma_lambda);
+    M_ = std::make_unique<Preconditioner>(deflate(contraction_), gamma_lambda);
     iterations = solve_rows(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
   }
 

@@ -31,12 +31,13 @@ class NodeSpaceEquilibrium : public Equilibrium {
   }
 
  protected:
+  /// Whoever gives `later` asks for ν.
   NodeSpaceEquilibrium(std::string name, std::shared_ptr<const SparseProduct> S, const torch::Tensor& F,
-                       const SolverOptions& options)
+                       const SolverOptions& options, bool later = false)
       : name_(std::move(name)),
         S_(std::move(S)),
         options_(options),
-        contraction_(F, options.gamma, options.epsilon),
+        contraction_(F, options.gamma, options.epsilon, later),
         scale_(options.gamma * contraction_.scale()) {}
 
   /// W = γ S W g + Y, of a Y that is 0 at other nodes.
@@ -51,9 +52,7 @@ class NodeSpaceEquilibrium : public Equilibrium {
     return torch::zeros({Z_.size(0), rows.size(1)}, rows.options()).index_add_(0, index, rows);
   }
 
-  torch::Tensor propagate(const torch::Tensor& Z, bool adjoint) const {
-    return adjoint ? S_->scatter(Z) : S_->gather(Z);
-  }
+  torch::Tensor propagate(const torch::Tensor& Z, bool adjoint) const { return S_->propagate(Z, adjoint); }
 
   torch::Tensor residual(const torch::Tensor& X, const torch::Tensor& Z, bool adjoint) const {
     return propagate(Z, adjoint).mm(gram()).mul_(scale_).add_(X).sub_(Z);

@@ -128,10 +128,8 @@ Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& op
                                   features, S.nodes, S.entries())};
   if (cost.krylov < cost.spectral) {
     // krylov knows a short cut where the scores of the labelled nodes are all that is read.
-    // For γ = 1 only its conjugate gradients know how long they take. On a GPU deflated waits for its many
-    // small operations, about as long as 2e11 others take.
-    const double waiting = options.device.is_cpu() ? 0 : 2e11;
-    if (needs_all && options.gamma < 1 && cost.deflated + waiting < cost.krylov + to_nodes)
+    // For γ = 1 only its conjugate gradients know how long they take.
+    if (needs_all && options.gamma < 1 && cost.deflated < cost.krylov + to_nodes)
       return {"deflated",
               fmt::format("{} features on {} nodes, all of them read: products with g and S cost less than "
                           "eigenbases",

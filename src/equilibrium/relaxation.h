@@ -6,12 +6,13 @@
 namespace eignn {
 
 /// Chebyshev's ω for the spectrum [-a, a], column by column: ω₁ = 1, ω₂ = 1/(1 - a²/2), then 1/(1 - a²
-/// ω_k/4). For a directed graph all are 1.
+/// ω_k/4). For a directed graph all are 1. Of a tensor, or of one number.
+template <class Numbers>
 class Relaxation {
  public:
-  Relaxation(const torch::Tensor& a, bool symmetric)
-      : quarter_(a.square() / 4), symmetric_(symmetric), omega_(torch::ones_like(a)) {}
-  const torch::Tensor& omega() const { return omega_; }
+  Relaxation(const Numbers& a, bool symmetric)
+      : quarter_(a * a / 4), symmetric_(symmetric), omega_(0 * a + 1) {}
+  const Numbers& omega() const { return omega_; }
   void advance() {
     if (!symmetric_) return;
     omega_ = 1 / (1 - quarter_ * (first_ ? 2 * omega_ : omega_));
@@ -19,9 +20,9 @@ class Relaxation {
   }
 
  private:
-  torch::Tensor quarter_;
+  Numbers quarter_;
   bool symmetric_, first_ = true;
-  torch::Tensor omega_;
+  Numbers omega_;
 };
 
 }  // namespace eignn

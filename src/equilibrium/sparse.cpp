@@ -125,7 +125,7 @@ class SparseEquilibrium : public Equilibrium {
     const int64_t width = X.size(1), slow = symmetric_ ? (a > slow_from).sum().item<int64_t>() : 0;
     Z.copy_(X);
     auto now = Z, last = buffer(work_->other, n_, width, X.options()).copy_(X);
-    Relaxation relaxation(a, symmetric_);
+    Relaxation<torch::Tensor> relaxation(a, symmetric_);
     torch::Tensor x2;  // ‖x̃‖² of each column
     int64_t begin = 0, products = 0;
     while (begin < width) {

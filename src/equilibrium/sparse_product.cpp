@@ -108,17 +108,29 @@ SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype
   Rows r;
   r.begin = torch::tensor(S.begin, torch::kInt64);
   r.value = torch::tensor(S.value, torch::kFloat64).to(dtype);
+  const int64_t entries = static_cast<int64_t>(S.column.size());
   if (device.is_cpu()) {
     r.part = equal_parts(S);
-    const int64_t entries = static_cast<int64_t>(S.column.size());
     r.column = torch::zeros({entries + fetch_ahead}, torch::kInt32);
     std::copy(S.column.begin(), S.column.end(), r.column.data_ptr<int32_t>());
-  } else {
-    r.csr = compressed_rows(r.begin.to(device), torch::tensor(S.column, torch::kInt64).to(device),
-                            r.value.to(device), S.rows(), S.columns);
+    return r;
   }
+  const auto number = entries <= std::numeric_limits<int32_t>::max() ? torch::kInt32 : torch::kInt64;
+  r.begin = r.begin.to(number).to(device);
+  r.column = torch::tensor(S.column, torch::kInt64).to(number).to(device);
+  r.value = r.value.to(device);
+  r.csr = compressed_rows(r.begin, r.column, r.value, S.rows(), S.columns);
   return r;
 }
+
+template <class T>
+RowsOnGpu<T> SparseProduct::on_gpu(const Rows& rows) {
+  if (!rows.csr.defined() || rows.begin.scalar_type() != torch::kInt32) return {};
+  return {rows.begin.data_ptr<int32_t>(), rows.column.data_ptr<int32_t>(), rows.value.data_ptr<T>(),
+          rows.begin.numel() - 1};
+}
+template RowsOnGpu<float> SparseProduct::on_gpu(const Rows&);
+template RowsOnGpu<double> SparseProduct::on_gpu(const Rows&);
 
 SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device) {
   const SparseEntries entries = straight(S);

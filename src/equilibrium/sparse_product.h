@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eignn/propagation.h"
+#include "equilibrium/semi_iteration_kernel.h"
 
 namespace eignn {
 
@@ -28,6 +29,16 @@ class SparseProduct {
   SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   torch::Tensor gather(const torch::Tensor& Z) const { return multiply(transposed_, Z); }
   torch::Tensor scatter(const torch::Tensor& Z) const { return multiply(straight_, Z); }
+  /// Sᵀ Z of the recurrence, S Z of its adjoint.
+  torch::Tensor propagate(const torch::Tensor& Z, bool adjoint) const {
+    return adjoint ? scatter(Z) : gather(Z);
+  }
+  /// The matrix of that product for our kernels on a GPU. `begin` is null elsewhere, and where there are more
+  /// entries than they count.
+  template <class T>
+  RowsOnGpu<T> rows_on_gpu(bool adjoint) const {
+    return on_gpu<T>(adjoint ? straight_ : transposed_);
+  }
 
   /// Sums of squares by columns.
   struct Squares {
@@ -44,12 +55,14 @@ class SparseProduct {
 
  private:
   struct Rows {
-    torch::Tensor begin, column, value;  // CSR, for our loop on the CPU
-    std::vector<int64_t> part;           // rows split so that each part has about as many entries
+    torch::Tensor begin, column, value;  // CSR, for our loops
+    std::vector<int64_t> part;           // on a CPU, rows split so that each part has about as many entries
     torch::Tensor csr;                   // for torch's product elsewhere
   };
   static Rows prepared(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);
+  template <class T>
+  static RowsOnGpu<T> on_gpu(const Rows& rows);
   Rows straight_, transposed_;
 };
 

@@ -24,13 +24,13 @@ torch::Tensor trained(int64_t m, double rest) {
 
 TEST(Deflation, KeepsItsDirectionsApartInSinglePrecision) {
   const int64_t m = 400;
-  const auto F = trained(m, 0.02).to(torch::kFloat32), gram = F.t().mm(F), scale = 1 / gram.norm();
-  const Deflation found = deflate(gram, scale);
+  const Contraction contraction(trained(m, 0.02).to(torch::kFloat32), 0.8, 1e-12);
+  const Deflation found = deflate(contraction);
   // Five powers of g on sixteen columns lean on each other; what is told apart must be told apart for good.
   const int64_t k = found.V.size(1);
-  const auto V = found.V.to(torch::kFloat64), g = (gram * scale).to(torch::kFloat64);
+  const auto V = found.V.to(torch::kFloat64), g = contraction.g().to(torch::kFloat64);
   EXPECT_LE((V.t().mm(V) - torch::eye(k, torch::kFloat64)).abs().max().item<double>(), 1e-5);
-  const auto mu = torch::linalg_eigvalsh(g), theta = found.theta.to(torch::kFloat64);
+  const auto mu = torch::linalg_eigvalsh(g), theta = found.theta;
   EXPECT_LE((theta.narrow(0, k - 5, 5) - mu.narrow(0, m - 5, 5)).abs().max().item<double>(), 1e-5);
   // No more is left of g than its eigenvalues from the tenth on.
   const auto rest = g - V.mm(theta.unsqueeze(1) * V.t());
@@ -42,10 +42,13 @@ TEST(Deflation, FindsTheLargeEigenvalues) {
   const auto Q = std::get<0>(torch::linalg_qr(random_matrix(m, m, 8)));
   auto mu = torch::linspace(0.02, 0, m, torch::kFloat64);
   for (int64_t i = 0; i < 4; ++i) mu[i] = 0.7 - 0.1 * static_cast<double>(i);
-  const auto g = Q.mm(torch::diag(mu)).mm(Q.t());
-  const Deflation d = deflate(2 * g, torch::tensor(0.5, torch::kFloat64));
+  mu /= mu.norm();
+  const Contraction contraction((2 * mu).sqrt().unsqueeze(1) * Q.t(), 0.8, /*epsilon=*/0.02);
+  mu *= 2 / 2.02;
+  const auto g = contraction.g();
+  const Deflation d = deflate(contraction);
   const int64_t k = d.V.size(1);
-  EXPECT_LE(relative_error(d.V.t().mm(d.V), torch::eye(k, torch::kFloat64)), 1e-9);
+  EXPECT_LE(relative_error(d.V.t().mm(d.V), torch::eye(k, torch::kFloat64)), 1e-7);  // pivots from 1e-9 on
   EXPECT_LE(relative_error(d.theta.flip(0).narrow(0, 0, 4), mu.narrow(0, 0, 4)), 1e-4);
   // What is left of g is small.
   const auto rest = g - d.V.mm(torch::diag(d.theta)).mm(d.V.t());
@@ -53,16 +56,16 @@ TEST(Deflation, FindsTheLargeEigenvalues) {
 }
 
 TEST(Deflation, LeavesSmallAndEmptyProblemsAlone) {
-  const auto scale = torch::ones({}, torch::kFloat64);
-  EXPECT_TRUE(deflate(random_matrix(7, 7, 9), scale).empty());
-  EXPECT_TRUE(deflate(torch::zeros({64, 64}, torch::kFloat64), scale).empty());
+  EXPECT_TRUE(deflate({random_matrix(7, 7, 9), 0.8, 1e-12}).empty());
+  EXPECT_TRUE(deflate({torch::zeros({64, 64}, torch::kFloat64), 0.8, 1e-12}).empty());
 }
 
 TEST(Deflation, TakesWhatRankThereIs) {
   const auto a = random_matrix(64, 2, 10);
-  const auto d = deflate(a.mm(a.t()), torch::ones({}, torch::kFloat64));
+  const Contraction contraction(a.t(), 0.8, 1e-12);
+  const auto d = deflate(contraction);
   EXPECT_EQ(d.V.size(1), 2);
-  EXPECT_LE(relative_error(d.V.mm(torch::diag(d.theta)).mm(d.V.t()), a.mm(a.t())), 1e-10);
+  EXPECT_LE(relative_error(d.V.mm(torch::diag(d.theta)).mm(d.V.t()), contraction.g()), 1e-10);
 }
 
 struct Wide {

@@ -30,10 +30,12 @@ TEST(SparseProduct, AGpuMultipliesAsTheCpuDoes) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
   const Propagation S =
       make_propagation(test::random_graph(500, 3, 70), {Direction::in, Normalisation::sym, true});
-  const auto Z = random_matrix(500, 40, 71);
   const SparseProduct here(S, torch::kFloat64, torch::kCPU), there(S, torch::kFloat64, torch::kCUDA);
-  EXPECT_LE(relative_error(there.gather(Z.cuda()).cpu(), here.gather(Z)), 1e-14);
-  EXPECT_LE(relative_error(there.scatter(Z.cuda()).cpu(), here.scatter(Z)), 1e-14);
+  for (const int64_t m : {40, 128, 701}) {  // of a thread's columns one, one to all, and more than a block's
+    const auto Z = random_matrix(500, m, 71);
+    EXPECT_LE(relative_error(there.gather(Z.cuda()).cpu(), here.gather(Z)), 1e-14) << m;
+    EXPECT_LE(relative_error(there.scatter(Z.cuda()).cpu(), here.scatter(Z)), 1e-14) << m;
+  }
 }
 
 TEST(SparseProduct, ReadsWhatOfAMatrixIsNotZero) {

@@ -1,0 +1,125 @@
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "equilibrium/cuda_status.h"
+#include "equilibrium/semi_iteration_kernel.h"
+
+namespace eignn {
+
+namespace {
+
+constexpr int group = semi_iteration_group, threads = 256, lanes = 32;
+constexpr int in_quad = 4, quads = group / in_quad, slots = lanes / quads;  // of a warp on a row
+
+template <class T>
+struct alignas(16) Quad {
+  T at[in_quad];
+};
+
+// How many entries of a row a lane has under way: a hub's row is a matter of latency.
+template <class T>
+constexpr int under_way = 32 / sizeof(T);
+
+// Σ_e value_e y_column(e) over a row, four columns to a lane: `slots` entries at a time, summed over the
+// slots at the end.
+template <class T>
+__device__ __forceinline__ Quad<T> receive(const SemiIteration<T>& s, int row, const T* y, int stride,
+                                           int slot) {
+  Quad<T> sum = {};
+  const int end = s.M.begin[row + 1];
+  for (int base = s.M.begin[row]; base < end; base += slots * under_way<T>) {
+    int from[under_way<T>];
+    T value[under_way<T>];
+#pragma unroll
+    for (int u = 0; u < under_way<T>; ++u) {
+      const int e = base + u * slots + slot;
+      from[u] = e < end ? s.M.column[e] : -1;
+      value[u] = e < end ? s.M.value[e] : T(0);
+    }
+#pragma unroll
+    for (int u = 0; u < under_way<T>; ++u)
+      if (from[u] >= 0) {
+        const auto there = *reinterpret_cast<const Quad<T>*>(y + static_cast<int64_t>(from[u]) * stride);
+        for (int q = 0; q < in_quad; ++q) sum.at[q] += value[u] * there.at[q];
+      }
+  }
+  for (int apart = quads; apart < lanes; apart *= 2)
+    for (int q = 0; q < in_quad; ++q) sum.at[q] += __shfl_xor_sync(~0u, sum.at[q], apart);
+  return sum;
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ SemiIteration<T> s) {
+  const auto grid = cooperative_groups::this_grid();
+  const int groups = (s.columns + group - 1) / group, stride = groups * group;
+  T *now = s.now, *before = s.before;
+  const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x,
+                all = static_cast<int64_t>(gridDim.x) * threads;
+  // Whole groups of c. Columns without steps stay what they are.
+  for (int64_t k = thread; k < s.M.rows * stride; k += all) {
+    const int row = static_cast<int>(k / stride), j = static_cast<int>(k % stride);
+    now[k] = j < s.columns ? s.c[static_cast<int64_t>(row) * s.columns + j] : T(0);
+    if (j < s.columns && s.steps[j / group] == 0) s.beyond[static_cast<int64_t>(row) * s.columns + j] = 0;
+  }
+  grid.sync();
+  const int warp = static_cast<int>(thread / lanes), warps = static_cast<int>(all / lanes),
+            lane = threadIdx.x % lanes, slot = lane / quads;
+  int first = 0;  // of the groups that are at work
+  for (int step = 0; step < s.steps[groups - 1]; ++step) {
+    while (s.steps[first] <= step) ++first;
+    const int active = groups - first;
+    for (int item = warp; item < static_cast<int>(s.M.rows) * active; item += warps) {
+      const int row = item / active, g = first + item % active, column = g * group + (lane % quads) * in_quad;
+      const Quad<T> sum = receive(s, row, now + column, stride, slot);
+      if (slot != 0) continue;
+      const bool is_last = step + 1 == s.steps[g];
+      for (int q = 0; q < in_quad; ++q) {
+        const int j = column + q;
+        const int64_t at = static_cast<int64_t>(row) * s.columns + j;
+        T &last = before[static_cast<int64_t>(row) * stride + j], next = 0;
+        if (j < s.columns) {
+          const T c = s.c[at];
+          next = c + s.a[j] * sum.at[q];
+          if (step > 0) next = last + s.omega[static_cast<int64_t>(step) * s.columns + j] * (next - last);
+          if (is_last) s.beyond[at] = next - c;
+        }
+        last = next;
+      }
+    }
+    T* const spare = before;
+    before = now;
+    now = spare;
+    grid.sync();
+  }
+}
+
+}  // namespace
+
+bool semi_iteration_fits_on_gpu(int64_t rows, int64_t columns) {
+  constexpr int64_t most_rows = (int64_t{1} << 31) / most_semi_iteration_groups - 1;  // that an int counts
+  if (rows > most_rows || columns > most_semi_iteration_groups * group) return false;
+  int device = 0, together = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
+  return together != 0 && has_our_kernels();
+}
+
+template <class T>
+void run_semi_iteration_on_gpu(const SemiIteration<T>& problem, void* stream) {
+  int device = 0, processors = 0, blocks_each = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, semi_iterate<T>, threads, 0));
+  auto argument = problem;
+  void* arguments[] = {&argument};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(semi_iterate<T>),
+                                    dim3(static_cast<unsigned>(processors * blocks_each)), dim3(threads),
+                                    arguments, 0, static_cast<cudaStream_t>(stream)));
+}
+
+template void run_semi_iteration_on_gpu(const SemiIteration<float>&, void*);
+template void run_semi_iteration_on_gpu(const SemiIteration<double>&, void*);
+
+}  // namespace eignn

@@ -1,0 +1,37 @@
+// Chebyshev's semi-iteration on a few columns on a GPU, all steps in one kernel: a step takes less than the
+// launches that it would be made of.
+#pragma once
+
+#include <cstdint>
+
+namespace eignn {
+
+constexpr int semi_iteration_group = 16, most_semi_iteration_groups = 8;  // columns that stop together
+
+/// A sparse matrix by its rows, in a GPU's memory.
+template <class T>
+struct RowsOnGpu {
+  const int32_t *begin, *column;
+  const T* value;
+  int64_t rows;
+};
+
+/// y₁ = c + M c a, y_k+1 = y_k-1 + ω_k+1 (c + M y_k a - y_k-1), column by column.
+template <class T>
+struct SemiIteration {
+  RowsOnGpu<T> M;
+  int32_t columns;
+  const T *c, *a, *omega;  // (rows, columns), (columns), (steps, columns); ω₁ is not read
+  int32_t steps[most_semi_iteration_groups];  // of each group of columns, ascending
+  T *now, *before;                            // space for rows × whole groups each
+  T* beyond;                                  // y - c, (rows, columns)
+};
+
+/// Whether the current GPU can.
+bool semi_iteration_fits_on_gpu(int64_t rows, int64_t columns);
+
+/// `stream` is a cudaStream_t.
+template <class T>
+void run_semi_iteration_on_gpu(const SemiIteration<T>& problem, void* stream);
+
+}  // namespace eignn

@@ -1,0 +1,85 @@
+#include "equilibrium/thin_systems.h"
+
+#include <gtest/gtest.h>
+
+#include "support/oracle.h"
+
+namespace eignn {
+namespace {
+
+using test::random_matrix;
+using test::relative_error;
+
+struct Case {
+  Direction direction;
+  int64_t columns;
+  double gamma;
+};
+
+class Thin : public testing::TestWithParam<Case> {
+ protected:
+  // A hub that hears from all nodes among them: its row is longer than what a warp has under way at a time.
+  Propagation S() const {
+    const int64_t n = 600;
+    std::vector<int64_t> source, target;
+    for (int64_t i = 1; i < n; ++i) {
+      source.insert(source.end(), {i, (7 * i) % n});
+      target.insert(target.end(), {0, i});
+    }
+    return make_propagation(Graph::from_arcs(n, source, target),
+                            {GetParam().direction, Normalisation::sym, true});
+  }
+  torch::Tensor theta() const {  // ascending, some for no step at all
+    auto theta = torch::linspace(0, 0.95, GetParam().columns, torch::kFloat64).pow(3);
+    theta.narrow(0, 0, (GetParam().columns + 1) / 3).zero_();
+    return theta;
+  }
+};
+
+TEST_P(Thin, GainsTheDigitsOfARound) {
+  const auto s = S();
+  const auto theta = this->theta(), c = random_matrix(s.nodes, theta.numel(), 5);
+  const SparseProduct product(s, torch::kFloat64, torch::kCPU);
+  const ThinSystems systems(theta, GetParam().gamma, s.symmetric, c.options());
+  const auto M = dense(s);
+  for (const bool adjoint : {false, true}) {
+    const auto y = c + systems.beyond(c, product, adjoint);
+    const auto r = y - (adjoint ? M : M.t()).mm(y) * (GetParam().gamma * theta) - c;
+    // Of Neumann's series for an S that is not normal the rate alone says less.
+    EXPECT_LE((r.norm() / c.norm()).item<double>(), s.symmetric ? 1e-3 : 1e-2) << adjoint;
+    EXPECT_EQ((y - c).narrow(1, 0, (theta.numel() + 1) / 3).abs().max().item<double>(), 0);
+  }
+}
+
+TEST_P(Thin, OneKernelOnAGpuDoesWhatTheStepsDo) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const auto s = S();
+  const auto theta = this->theta(), c = random_matrix(s.nodes, theta.numel(), 5);
+  const SparseProduct here(s, torch::kFloat64, torch::kCPU), there(s, torch::kFloat64, torch::kCUDA);
+  const ThinSystems systems(theta, GetParam().gamma, s.symmetric, c.options()),
+      on_gpu(theta, GetParam().gamma, s.symmetric, c.cuda().options());
+  const auto M = dense(s);
+  for (const bool adjoint : {false, true}) {
+    // Columns of a group stop together there, so that most are nearer to their limit.
+    const auto A = adjoint ? M : M.t();
+    const auto left = [&](const torch::Tensor& beyond) {
+      const auto y = c + beyond;
+      return y - A.mm(y) * (GetParam().gamma * theta) - c;
+    };
+    const auto steps = systems.beyond(c, here, adjoint),
+               kernel = on_gpu.beyond(c.cuda(), there, adjoint).cpu();
+    EXPECT_LE(left(kernel).norm().item<double>(), 1.001 * left(steps).norm().item<double>()) << adjoint;
+    EXPECT_LE(relative_error(kernel, steps), 1e-3) << adjoint;
+    // The last column of all takes as many steps in either.
+    const int64_t last = theta.numel() - 1;
+    EXPECT_LE(relative_error(kernel.select(1, last), steps.select(1, last)), 1e-13) << adjoint;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, Thin,
+                         testing::Values(Case{Direction::undirected, 80, 0.8},
+                                         Case{Direction::undirected, 5, 0.99}, Case{Direction::in, 37, 0.8},
+                                         Case{Direction::out, 16, 0.9}));
+
+}  // namespace
+}  // namespace eignn
