@@ -1,4 +1,7 @@
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
+
+#include <algorithm>
 
 #include "equilibrium/chain_kernel.h"
 #include "equilibrium/cuda_status.h"
@@ -82,8 +85,94 @@ __global__ void backwards(T* C, const T* argument, ChainShape s) {
   }
 }
 
+// ---- a wide argument, which all blocks share: they wait for each other after every term
+
+constexpr int wide_threads = 256, lanes = 32;
+
+// Σ_i p_ri A_ji for the rows r of p, A being symmetric: a warp has a row of A. Lane r returns that of row r.
+template <class T>
+__device__ T times_row(const T* p, int rows, const T* A_row, int m) {
+  const int lane = threadIdx.x % lanes;
+  T sum[most_wide_rows] = {};
+#pragma unroll 4
+  for (int i = lane; i < m; i += lanes) {
+    const T a = A_row[i];
+#pragma unroll
+    for (int r = 0; r < most_wide_rows; ++r)
+      if (r < rows) sum[r] += a * p[r * m + i];
+  }
+  T mine = 0;
+#pragma unroll
+  for (int r = 0; r < most_wide_rows; ++r) {
+    for (int apart = 1; apart < lanes; apart *= 2) sum[r] += __shfl_xor_sync(~0u, sum[r], apart);
+    if (lane == r) mine = sum[r];
+  }
+  return mine;
+}
+
+// Calls use(product, place) for all of p A, place counting through a term, and waits for all.
+template <class T, class Use>
+__device__ void for_each_product(const T* p, const T* A, const ChainShape& s, const Use& use) {
+  const int m = static_cast<int>(s.m), rows = static_cast<int>(s.rows), lane = threadIdx.x % lanes;
+  const int warp = (blockIdx.x * wide_threads + threadIdx.x) / lanes,
+            warps = gridDim.x * wide_threads / lanes;
+  for (int j = warp; j < m; j += warps) {
+    const T product = times_row(p, rows, A + static_cast<int64_t>(j) * m, m);
+    if (lane < rows) use(product, lane * m + j);
+  }
+  cooperative_groups::this_grid().sync();
+}
+
+template <class T>
+__global__ void __launch_bounds__(wide_threads) wide_forwards(T* P, const T* argument, ChainShape s) {
+  const int64_t stride = s.rows * s.m;
+  for (int64_t term = 1; term < s.terms; ++term) {
+    T* next = P + term * stride;
+    for_each_product(next - stride, argument, s, [&](T product, int k) {
+      next[k] = term == 1 ? product / 2 : product - next[k - 2 * stride];
+    });
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(wide_threads) wide_backwards(T* C, const T* argument, ChainShape s) {
+  const int64_t stride = s.rows * s.m;
+  if (s.terms == 2) {
+    for (int64_t k = blockIdx.x * wide_threads + threadIdx.x; k < stride; k += gridDim.x * wide_threads)
+      C[stride + k] /= 2;
+    cooperative_groups::this_grid().sync();
+  }
+  for (int64_t term = s.terms - 1; term >= 1; --term) {
+    T* here = C + term * stride;
+    for_each_product(here, argument, s, [&](T product, int k) {
+      here[k - stride] += product;
+      if (term == 2) here[k - stride] /= 2;  // what the first term is multiplied by
+      if (term >= 2) here[k - 2 * stride] -= here[k];
+    });
+  }
+}
+
 int64_t shared_bytes(const ChainShape& shape, int64_t item) {
   return (shape.m * shape.m + columns + parts * columns) * item;
+}
+
+bool is_wide(const ChainShape& shape) {
+  return shape.m > most_chain_columns;
+}
+
+// All blocks of a grid that waits have to be there at once.
+template <class T>
+void launch_wide(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, ChainShape shape,
+                 void* stream) {
+  int device = 0, processors = 0, blocks_each = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, kernel, wide_threads, 0));
+  const int64_t wanted = (shape.m * lanes + wide_threads - 1) / wide_threads;
+  const auto blocks = static_cast<unsigned>(std::min<int64_t>(wanted, processors * blocks_each));
+  void* arguments[] = {&P, &argument, &shape};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(wide_threads),
+                                    arguments, 0, static_cast<cudaStream_t>(stream)));
 }
 
 template <class T>
@@ -98,21 +187,31 @@ void launch(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, c
 
 }  // namespace
 
-bool chain_fits_on_gpu(const ChainShape& shape, int64_t item) {
-  if (shape.m > most_chain_columns) return false;
-  int device = 0, most_shared = 0;
+bool chain_fits_on_gpu(const ChainShape& shape, int64_t item, void* stream) {
+  if (!has_our_kernels()) return false;
+  int device = 0, most_shared = 0, together = 0;
   check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return has_our_kernels() && shared_bytes(shape, item) <= most_shared;
+  if (!is_wide(shape)) {
+    check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    return shared_bytes(shape, item) <= most_shared;
+  }
+  // A recorded sequence saves the launches itself.
+  auto recorded = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &recorded));
+  check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
+  return shape.batch == 1 && shape.rows <= most_wide_rows && shape.m <= most_wide_columns && together != 0 &&
+         recorded == cudaStreamCaptureStatusNone;
 }
 
 template <class T>
 void run_chain_on_gpu(T* P, const T* argument, const ChainShape& shape, void* stream) {
+  if (is_wide(shape)) return launch_wide<T>(wide_forwards<T>, P, argument, shape, stream);
   launch<T>(forwards<T>, P, argument, shape, stream);
 }
 
 template <class T>
 void pull_chain_on_gpu(T* C, const T* argument, const ChainShape& shape, void* stream) {
+  if (is_wide(shape)) return launch_wide<T>(wide_backwards<T>, C, argument, shape, stream);
   launch<T>(backwards<T>, C, argument, shape, stream);
 }
 

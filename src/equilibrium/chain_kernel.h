@@ -1,22 +1,24 @@
 // The recurrence of a ChebyshevChain on a GPU, all terms in one kernel each way: on small problems launches
 // are most of an epoch. Every row of P goes its own way, so that a block has one row and the whole argument
-// in shared memory, and no block waits for another.
+// in shared memory, and no block waits for another. Where the argument is wider than that, all blocks work on
+// a term, for one run of few rows.
 #pragma once
 
 #include <cstdint>
 
 namespace eignn {
 
-constexpr int64_t most_chain_columns = 128;
+constexpr int64_t most_chain_columns = 128;  // in a block's shared memory
+constexpr int64_t most_wide_rows = 8, most_wide_columns = 1 << 15;
 
 struct ChainShape {
   int64_t terms, batch, rows, m;  // P is (terms, batch, rows, m)
 };
 
-/// Whether the current GPU can: its architecture, and g in a block's shared memory (`item` bytes a number).
-bool chain_fits_on_gpu(const ChainShape& shape, int64_t item);
+/// Whether the current GPU can, with `item` bytes a number; `stream` is a cudaStream_t.
+bool chain_fits_on_gpu(const ChainShape& shape, int64_t item, void* stream);
 
-/// P_1 … from P_0; `argument` is 2(2g - I), (batch, m, m). `stream` is a cudaStream_t.
+/// P_1 … from P_0; `argument` is 2(2g - I), (batch, m, m), symmetric.
 template <class T>
 void run_chain_on_gpu(T* P, const T* argument, const ChainShape& shape, void* stream);
 

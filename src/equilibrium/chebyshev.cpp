@@ -53,9 +53,9 @@ bool done_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument, c
   if (!P.is_cuda() || argument.factor.defined()) return false;
   const c10::cuda::CUDAGuard guard(P.device());
   const ChainShape shape{P.size(0), P.size(1), P.size(2), P.size(3)};
-  if (!chain_fits_on_gpu(shape, static_cast<int64_t>(P.element_size()))) return false;
-  const auto A = argument.matrix.contiguous();
   void* stream = c10::cuda::getCurrentCUDAStream().stream();
+  if (!chain_fits_on_gpu(shape, static_cast<int64_t>(P.element_size()), stream)) return false;
+  const auto A = argument.matrix.contiguous();
   AT_DISPATCH_FLOATING_TYPES(P.scalar_type(), "chain",
                              [&] { kernel(P.data_ptr<scalar_t>(), A.data_ptr<scalar_t>(), shape, stream); });
   return true;

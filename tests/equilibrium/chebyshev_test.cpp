@@ -108,12 +108,19 @@ TEST(Chebyshev, PullsBackWhatFiniteDifferencesSay) {
 
 TEST(Chebyshev, AGpuRunsTheChainOfTheCpu) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
-  const int64_t b = 3, k = 2, terms = 9;
+  struct Case {
+    int64_t terms, b, k, m;
+  };
+  const std::vector<Case> cases = {{9, 3, 2, 1},   {9, 3, 2, 6},    {9, 3, 2, 100},
+                                   {9, 3, 2, 128},  // a block to a row
+                                   {9, 1, 1, 129}, {9, 1, 5, 300},  {3, 1, 8, 131},
+                                   {2, 1, 5, 129}, {17, 1, 3, 700},  // all blocks on a term
+                                   {9, 3, 2, 129}, {9, 1, 9, 129}};  // operation by operation
   for (const auto dtype : {torch::kFloat32, torch::kFloat64})
-    for (const int64_t m : {1, 6, 100, 128, 129}) {  // in one kernel up to 128
+    for (const auto& [terms, b, k, m] : cases) {
       const auto argument = twice_argument(contractions(random({b, m, m}, 1))).to(dtype);
       const auto P0 = random({b, k, m}, 2).to(dtype), weight = random({terms, b, k, m}, 3).to(dtype);
-      const auto outcome = [&](torch::Device device) {
+      const auto outcome = [&, terms = terms, b = b, k = k, m = m](torch::Device device) {
         ChebyshevChain chain(terms, b, k, m, torch::dtype(dtype).device(device));
         chain.run(P0.to(device), argument.to(device));
         const auto pulled = chain.pull(weight.clone().to(device), argument.to(device));
@@ -123,7 +130,7 @@ TEST(Chebyshev, AGpuRunsTheChainOfTheCpu) {
       const double tolerance = dtype == torch::kFloat32 ? 1e-4 : 1e-12;
       for (size_t part = 0; part < cpu.size(); ++part)
         EXPECT_LE((cpu[part] - gpu[part]).norm().item<double>(), tolerance * cpu[part].norm().item<double>())
-            << m << " " << part;
+            << terms << " terms, " << k << "×" << m << ", " << part;
     }
 }
 
