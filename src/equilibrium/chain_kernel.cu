@@ -187,7 +187,7 @@ void launch(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, c
 
 }  // namespace
 
-bool chain_fits_on_gpu(const ChainShape& shape, int64_t item, void* stream) {
+bool chain_fits_on_gpu(const ChainShape& shape, int64_t item) {
   if (!has_our_kernels()) return false;
   int device = 0, most_shared = 0, together = 0;
   check(cudaGetDevice(&device));
@@ -195,12 +195,9 @@ bool chain_fits_on_gpu(const ChainShape& shape, int64_t item, void* stream) {
     check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     return shared_bytes(shape, item) <= most_shared;
   }
-  // A recorded sequence saves the launches itself.
-  auto recorded = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &recorded));
   check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
-  return shape.batch == 1 && shape.rows <= most_wide_rows && shape.m <= most_wide_columns && together != 0 &&
-         recorded == cudaStreamCaptureStatusNone;
+  return together != 0 && !shape.apart && shape.batch == 1 && shape.rows <= most_wide_rows &&
+         shape.m <= most_wide_columns;
 }
 
 template <class T>

@@ -13,12 +13,13 @@ constexpr int64_t most_wide_rows = 8, most_wide_columns = 1 << 15;
 
 struct ChainShape {
   int64_t terms, batch, rows, m;  // P is (terms, batch, rows, m)
+  bool apart;                     // no kernel whose blocks wait for each other
 };
 
-/// Whether the current GPU can, with `item` bytes a number; `stream` is a cudaStream_t.
-bool chain_fits_on_gpu(const ChainShape& shape, int64_t item, void* stream);
+/// Whether the current GPU can, with `item` bytes a number.
+bool chain_fits_on_gpu(const ChainShape& shape, int64_t item);
 
-/// P_1 … from P_0; `argument` is 2(2g - I), (batch, m, m), symmetric.
+/// P_1 … from P_0; `argument` is 2(2g - I), (batch, m, m), symmetric. `stream` is a cudaStream_t.
 template <class T>
 void run_chain_on_gpu(T* P, const T* argument, const ChainShape& shape, void* stream);
 

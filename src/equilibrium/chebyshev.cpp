@@ -49,32 +49,35 @@ void add_product_(torch::Tensor to, const torch::Tensor& P, const TwiceArgument&
 // Whether one kernel on a GPU has done it all: P_1 … from P_0, or the cotangents C run backwards.
 #ifdef EIGNN_HAVE_CUDA
 template <class Kernel>
-bool done_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument, const Kernel& kernel) {
+bool done_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument, bool apart,
+                        const Kernel& kernel) {
   if (!P.is_cuda() || argument.factor.defined()) return false;
   const c10::cuda::CUDAGuard guard(P.device());
-  const ChainShape shape{P.size(0), P.size(1), P.size(2), P.size(3)};
-  void* stream = c10::cuda::getCurrentCUDAStream().stream();
-  if (!chain_fits_on_gpu(shape, static_cast<int64_t>(P.element_size()), stream)) return false;
+  const ChainShape shape{P.size(0), P.size(1), P.size(2), P.size(3), apart};
+  if (!chain_fits_on_gpu(shape, static_cast<int64_t>(P.element_size()))) return false;
   const auto A = argument.matrix.contiguous();
+  void* stream = c10::cuda::getCurrentCUDAStream().stream();
   AT_DISPATCH_FLOATING_TYPES(P.scalar_type(), "chain",
                              [&] { kernel(P.data_ptr<scalar_t>(), A.data_ptr<scalar_t>(), shape, stream); });
   return true;
 }
-bool ran_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument) {
-  return done_in_one_kernel(P, argument, [](auto* p, const auto* a, const ChainShape& shape, void* stream) {
-    run_chain_on_gpu(p, a, shape, stream);
-  });
+bool ran_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument, bool apart) {
+  return done_in_one_kernel(P, argument, apart,
+                            [](auto* p, const auto* a, const ChainShape& shape, void* stream) {
+                              run_chain_on_gpu(p, a, shape, stream);
+                            });
 }
-bool pulled_in_one_kernel(const torch::Tensor& C, const TwiceArgument& argument) {
-  return done_in_one_kernel(C, argument, [](auto* c, const auto* a, const ChainShape& shape, void* stream) {
-    pull_chain_on_gpu(c, a, shape, stream);
-  });
+bool pulled_in_one_kernel(const torch::Tensor& C, const TwiceArgument& argument, bool apart) {
+  return done_in_one_kernel(C, argument, apart,
+                            [](auto* c, const auto* a, const ChainShape& shape, void* stream) {
+                              pull_chain_on_gpu(c, a, shape, stream);
+                            });
 }
 #else
-bool ran_in_one_kernel(const torch::Tensor&, const TwiceArgument&) {
+bool ran_in_one_kernel(const torch::Tensor&, const TwiceArgument&, bool) {
   return false;
 }
-bool pulled_in_one_kernel(const torch::Tensor&, const TwiceArgument&) {
+bool pulled_in_one_kernel(const torch::Tensor&, const TwiceArgument&, bool) {
   return false;
 }
 #endif
@@ -112,7 +115,7 @@ torch::Tensor twice_argument_of(const torch::Tensor& gram, const torch::Tensor& 
 
 void ChebyshevChain::run(const torch::Tensor& P0, const TwiceArgument& argument) {
   P[0].copy_(P0);
-  if (ran_in_one_kernel(P, argument)) return;
+  if (ran_in_one_kernel(P, argument, recorded_)) return;
   P[1].zero_();
   add_product_(P[1], P[0], argument);
   P[1].mul_(0.5);                            // T_1(x) = x
@@ -125,7 +128,7 @@ void ChebyshevChain::run(const torch::Tensor& P0, const TwiceArgument& argument)
 
 ChebyshevChain::Pulled ChebyshevChain::pull(torch::Tensor cotangent, const TwiceArgument& argument) const {
   const auto C = cotangent.contiguous();
-  if (!pulled_in_one_kernel(C, argument)) {
+  if (!pulled_in_one_kernel(C, argument, recorded_)) {
     for (int64_t p = P.size(0) - 1; p >= 2; --p) {
       add_product_(C[p - 1], C[p], argument);
       C[p - 2].sub_(C[p]);

@@ -34,8 +34,11 @@ struct TwiceArgument {
 /// m). One product with a thin factor per term.
 class ChebyshevChain {
  public:
-  ChebyshevChain(int64_t terms, int64_t batch, int64_t rows, int64_t m, const torch::TensorOptions& type)
-      : P(torch::empty({terms, batch, rows, m}, type)) {}
+  /// What is `recorded` as a CUDA graph saves its launches itself, and goes operation by operation where the
+  /// other way is a kernel whose blocks wait for each other.
+  ChebyshevChain(int64_t terms, int64_t batch, int64_t rows, int64_t m, const torch::TensorOptions& type,
+                 bool recorded = false)
+      : P(torch::empty({terms, batch, rows, m}, type)), recorded_(recorded) {}
 
   torch::Tensor P;
 
@@ -49,6 +52,9 @@ class ChebyshevChain {
   };
   /// The recurrence run backwards for the cotangents of P, whose memory it uses up.
   Pulled pull(torch::Tensor cotangent, const TwiceArgument& argument) const;
+
+ private:
+  bool recorded_;
 };
 
 /// 2(2g - I) with g = scale · gram, of a batch: gram is (b, m, m), scale (b, 1, 1) or one for all.

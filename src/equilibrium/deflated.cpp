@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -135,15 +136,19 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       const auto told = [&] { return left_of(r.mm(sketched_.gram), U, sketched_, adjoint); };
       const auto bound_for = [&](double z_norm) { return tolerance * (x_norm + z_norm); };
       // After the first round it is hardly ever small enough, and a sketch would be for nothing.
+      std::optional<double> z_norm;
       if (count > 1 && rounding_is_below()) {
-        const auto [z_norm, told_norm] = norms_of(Z, told());
-        if (told_norm <= surely * bound_for(z_norm)) return Z;
+        const auto [of_z, of_told] = norms_of(Z, told());
+        if (of_told <= surely * bound_for(of_z)) return Z;
+        z_norm = of_z;
       }
       r = left_of(count == 1 ? times(gram()) : r.mm(gram()), U, whole_, adjoint);
       const double before = r_norm;
-      double z_norm;
-      std::tie(z_norm, r_norm) = norms_of(Z, r);
-      const double bound = bound_for(z_norm);
+      if (z_norm)
+        r_norm = r.norm().item<double>();
+      else
+        std::tie(z_norm, r_norm) = norms_of(Z, r);
+      const double bound = bound_for(*z_norm);
       if (r_norm <= bound && !rounding_is_below()) {
         r = residual(X, Z, adjoint);
         r_norm = r.norm().item<double>();

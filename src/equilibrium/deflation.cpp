@@ -43,7 +43,7 @@ torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
   for (int i = 0; i < n; ++i) length[i] = std::sqrt(std::max(L[i * n + i], 1e-300));
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) L[i * n + j] /= length[i] * length[j];
-  // By columns, as Fortran reads, U; by rows L, and P L Lᵀ Pᵀ = YᵀY.
+  // By columns, as Fortran reads, U; by rows L, and P L Lᵀ Pᵀ is YᵀY with those lengths.
   const double nothing = 1e-9;  // of the square of a length
   std::vector<int> pivot(n);
   int rank = 0, info = 0;

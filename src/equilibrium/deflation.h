@@ -10,7 +10,7 @@ namespace eignn {
 /// g ≈ V diag(θ) Vᵀ + a small rest. Σ μᵢ² < 1, so that at most 99 eigenvalues of g exceed 1/10; a trained F
 /// has a handful. An approximation serves: solvers iterate away what it leaves.
 struct Deflation {
-  torch::Tensor V;       // (m, k), orthonormal; undefined: nothing to treat apart
+  torch::Tensor V;       // (m, k), orthonormal to 1e-7; undefined: nothing to treat apart
   torch::Tensor gram_V;  // FᵀF V
   torch::Tensor theta;   // (k,), ascending; on the CPU in float64
 

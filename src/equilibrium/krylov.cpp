@@ -277,11 +277,12 @@ class KrylovProjection : public Projection {
         source_(std::move(source)),
         alpha_(std::move(alpha)),
         C_(C.detach().clone()),
-        contraction_(F, options.gamma, options.epsilon),
+        contraction_(F, options.gamma, options.epsilon, /*later=*/true),
         chain_(alpha_.size(1), 1, C.size(1), C.size(0), F.options()) {
     twice_argument_ = {contraction_.gram(), contraction_.scale()};
     chain_.run(C_.t().unsqueeze(0), twice_argument_);
     f_beyond_X_ = chebyshev_sum(source_->X_hat, alpha_, chain_.P) - source_->X_hat.mm(C_);
+    contraction_.nu();  // is it finite?
   }
 
   // Z C = X C + Q_r (f̂ - X̂ C)

@@ -1,8 +1,6 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 #include "equilibrium/cuda_status.h"
 #include "equilibrium/semi_iteration_kernel.h"
 
@@ -98,7 +96,7 @@ __global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ 
 }  // namespace
 
 bool semi_iteration_fits_on_gpu(int64_t rows, int64_t columns) {
-  constexpr int64_t most_rows = (int64_t{1} << 31) / most_semi_iteration_groups - 1;  // that an int counts
+  constexpr int64_t most_rows = (int64_t{1} << 30) / most_semi_iteration_groups;  // that an int counts
   if (rows > most_rows || columns > most_semi_iteration_groups * group) return false;
   int device = 0, together = 0;
   check(cudaGetDevice(&device));

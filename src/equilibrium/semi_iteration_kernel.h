@@ -4,17 +4,12 @@
 
 #include <cstdint>
 
+#include "equilibrium/rows_on_gpu.h"
+
 namespace eignn {
 
-constexpr int semi_iteration_group = 16, most_semi_iteration_groups = 8;  // columns that stop together
-
-/// A sparse matrix by its rows, in a GPU's memory.
-template <class T>
-struct RowsOnGpu {
-  const int32_t *begin, *column;
-  const T* value;
-  int64_t rows;
-};
+constexpr int semi_iteration_group = 16;  // columns that stop together
+constexpr int most_semi_iteration_groups = 8;
 
 /// y₁ = c + M c a, y_k+1 = y_k-1 + ω_k+1 (c + M y_k a - y_k-1), column by column.
 template <class T>

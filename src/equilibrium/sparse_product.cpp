@@ -115,7 +115,8 @@ SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype
     std::copy(S.column.begin(), S.column.end(), r.column.data_ptr<int32_t>());
     return r;
   }
-  const auto number = entries <= std::numeric_limits<int32_t>::max() ? torch::kInt32 : torch::kInt64;
+  constexpr int64_t ahead = 1024;  // our kernels count beyond the last
+  const auto number = entries <= std::numeric_limits<int32_t>::max() - ahead ? torch::kInt32 : torch::kInt64;
   r.begin = r.begin.to(number).to(device);
   r.column = torch::tensor(S.column, torch::kInt64).to(number).to(device);
   r.value = r.value.to(device);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "eignn/propagation.h"
-#include "equilibrium/semi_iteration_kernel.h"
+#include "equilibrium/rows_on_gpu.h"
 
 namespace eignn {
 

@@ -1,6 +1,7 @@
 // EIGNN (Liu, Kawaguchi, Hooi, Wang, Xiao, 2021): Z = γ g(F) Z S + X, f = head(Z).
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "eignn/error.h"

@@ -365,8 +365,8 @@ void RunBatch::keep(const std::vector<int64_t>& places) {
   const int64_t b = r.F.size(0), m = r.F.size(1);
   for (torch::Tensor* t : {&r.gram, &r.nu, &r.twice_argument, &r.scores}) *t = torch::Tensor();
   r.report = torch::zeros({3, b}, shared_->type);
-  r.chain =
-      std::make_unique<ChebyshevChain>(shared_->terms(), b, outputs_->start(r.B).size(1), m, shared_->type);
+  r.chain = std::make_unique<ChebyshevChain>(shared_->terms(), b, outputs_->start(r.B).size(1), m,
+                                             shared_->type, /*recorded=*/true);
   evaluate();
   captured_ = std::make_unique<Captured>([this] { work(); }, shared_->type.device());
 }

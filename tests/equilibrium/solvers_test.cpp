@@ -376,8 +376,12 @@ TEST(Solvers, SymmetricMethodsRefuseADirectedGraph) {
 
 TEST_P(EverySolver, RefusesWeightsWhoseGramMatrixOverflows) {
   const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
-  const auto solver = make_solver(GetParam(), S, {}, 3);
-  EXPECT_THROW(solver->solve(1e80 * random_matrix(3, 3, 1), random_matrix(34, 3, 2)), InputError);
+  for (const int64_t m : {3, 40}) {  // too few features to treat some apart, and enough
+    const auto solver = make_solver(GetParam(), S, {}, m);
+    const auto F = 1e80 * random_matrix(m, m, 1), X = random_matrix(34, m, 2);
+    EXPECT_THROW(solver->solve(F, X), InputError) << m;
+    EXPECT_THROW(solver->project(F, X, random_matrix(m, 2, 3)), InputError) << m;
+  }
 }
 
 // On a CPU no product is rounded to TF32; what is tested is the way through sweeps and recomputed residuals.
