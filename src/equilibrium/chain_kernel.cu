@@ -1,8 +1,6 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 #include "equilibrium/chain_kernel.h"
 #include "equilibrium/cuda_status.h"
 
@@ -160,19 +158,11 @@ bool is_wide(const ChainShape& shape) {
   return shape.m > most_chain_columns;
 }
 
-// All blocks of a grid that waits have to be there at once.
 template <class T>
-void launch_wide(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, ChainShape shape,
+void launch_wide(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, const ChainShape& shape,
                  void* stream) {
-  int device = 0, processors = 0, blocks_each = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, kernel, wide_threads, 0));
   const int64_t wanted = (shape.m * lanes + wide_threads - 1) / wide_threads;
-  const auto blocks = static_cast<unsigned>(std::min<int64_t>(wanted, processors * blocks_each));
-  void* arguments[] = {&P, &argument, &shape};
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(wide_threads),
-                                    arguments, 0, static_cast<cudaStream_t>(stream)));
+  launch_waiting<T*, const T*, ChainShape>(kernel, wanted, wide_threads, stream, P, argument, shape);
 }
 
 template <class T>
@@ -189,15 +179,13 @@ void launch(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, c
 
 bool chain_fits_on_gpu(const ChainShape& shape, int64_t item) {
   if (!has_our_kernels()) return false;
-  int device = 0, most_shared = 0, together = 0;
+  if (is_wide(shape))
+    return !shape.apart && shape.batch == 1 && shape.rows <= most_wide_rows && shape.m <= most_wide_columns &&
+           has_waiting_grids();
+  int device = 0, most_shared = 0;
   check(cudaGetDevice(&device));
-  if (!is_wide(shape)) {
-    check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    return shared_bytes(shape, item) <= most_shared;
-  }
-  check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
-  return together != 0 && !shape.apart && shape.batch == 1 && shape.rows <= most_wide_rows &&
-         shape.m <= most_wide_columns;
+  check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return shared_bytes(shape, item) <= most_shared;
 }
 
 template <class T>

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +22,29 @@ inline bool has_our_kernels() {
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   return major >= compiled_from;
+}
+
+/// Whether a grid's blocks can wait for each other.
+inline bool has_waiting_grids() {
+  int device = 0, together = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
+  return together != 0;
+}
+
+/// Launches a kernel whose blocks wait for each other: as many as are wanted and can be there at once.
+template <class... Arguments>
+void launch_waiting(void (*kernel)(Arguments...), int64_t wanted_blocks, int threads, void* stream,
+                    Arguments... given) {
+  int device = 0, processors = 0, blocks_each = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, kernel, threads, 0));
+  const int64_t blocks = std::min<int64_t>(wanted_blocks, int64_t{processors} * blocks_each);
+  void* arguments[] = {&given...};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
+                                    dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads)),
+                                    arguments, 0, static_cast<cudaStream_t>(stream)));
 }
 
 }  // namespace eignn

@@ -98,23 +98,13 @@ __global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ 
 bool semi_iteration_fits_on_gpu(int64_t rows, int64_t columns) {
   constexpr int64_t most_rows = (int64_t{1} << 30) / most_semi_iteration_groups;  // that an int counts
   if (rows > most_rows || columns > most_semi_iteration_groups * group) return false;
-  int device = 0, together = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
-  return together != 0 && has_our_kernels();
+  return has_our_kernels() && has_waiting_grids();
 }
 
 template <class T>
 void run_semi_iteration_on_gpu(const SemiIteration<T>& problem, void* stream) {
-  int device = 0, processors = 0, blocks_each = 0;
-  check(cudaGetDevice(&device));
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, semi_iterate<T>, threads, 0));
-  auto argument = problem;
-  void* arguments[] = {&argument};
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(semi_iterate<T>),
-                                    dim3(static_cast<unsigned>(processors * blocks_each)), dim3(threads),
-                                    arguments, 0, static_cast<cudaStream_t>(stream)));
+  const int64_t items = problem.M.rows * most_semi_iteration_groups;  // a warp has one at a time
+  launch_waiting<SemiIteration<T>>(semi_iterate<T>, items * lanes / threads + 1, threads, stream, problem);
 }
 
 template void run_semi_iteration_on_gpu(const SemiIteration<float>&, void*);

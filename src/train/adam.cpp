@@ -26,32 +26,27 @@ AdamUpdate<T> update_of(const Adam::Group& group, int64_t t) {
   return {T(beta1), T(1 - beta1), T(beta2), T(1 - beta2), T(epsilon), T(group.decay), T(rate), T(root)};
 }
 
+// Whether it was done, in one pass: on a GPU by our kernel, where there is one for it.
 template <class T>
-void update_here(const AdamUpdate<T>& update, int64_t size, const T* gradient, T* p, T* m, T* v) {
-  constexpr int64_t grain = 1 << 16;
-  at::parallel_for(0, size, grain, [=](int64_t first, int64_t last) {
-    const auto by = update;  // of its own: the compiler knows that nothing written is in it
-    for (int64_t k = first; k < last; ++k) by(gradient[k], p[k], m[k], v[k]);
-  });
-}
-
-// Whether our kernel has done it.
+bool updated_in_one_pass(const AdamUpdate<T>& update, torch::Device device, int64_t size, const T* gradient,
+                         T* p, T* m, T* v) {
+  if (device.is_cpu()) {
+    constexpr int64_t grain = 1 << 16;
+    at::parallel_for(0, size, grain, [=](int64_t first, int64_t last) {
+      const auto by = update;  // of its own: the compiler knows that nothing written is in it
+      for (int64_t k = first; k < last; ++k) by(gradient[k], p[k], m[k], v[k]);
+    });
+    return true;
+  }
 #ifdef EIGNN_HAVE_CUDA
-template <class T>
-bool updated_there(const AdamUpdate<T>& update, int64_t size, const T* gradient, T* p, T* m, T* v,
-                   torch::Device device) {
-  if (!device.is_cuda()) return false;
   const c10::cuda::CUDAGuard guard(device);
-  if (!updates_on_gpu()) return false;
-  update_on_gpu(update, size, gradient, p, m, v, c10::cuda::getCurrentCUDAStream().stream());
-  return true;
-}
-#else
-template <class T>
-bool updated_there(const AdamUpdate<T>&, int64_t, const T*, T*, T*, T*, torch::Device) {
+  if (device.is_cuda() && updates_on_gpu()) {
+    update_on_gpu(update, size, gradient, p, m, v, c10::cuda::getCurrentCUDAStream().stream());
+    return true;
+  }
+#endif
   return false;
 }
-#endif
 
 // The same by libtorch, for what is not contiguous or has no kernel.
 void update_tensors(const AdamUpdate<double>& by, const torch::Tensor& gradient, torch::Tensor& p,
@@ -87,18 +82,14 @@ void Adam::step() {
       bool done = false;
       if (p.is_contiguous())
         AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "Adam", [&] {
-          const auto update = update_of<scalar_t>(group, now.steps);
-          const scalar_t* g = gradient.data_ptr<scalar_t>();
-          scalar_t *at = p.data_ptr<scalar_t>(), *m = now.first.data_ptr<scalar_t>(),
-                   *v = now.second.data_ptr<scalar_t>();
-          done = p.is_cpu() || updated_there(update, p.numel(), g, at, m, v, p.device());
-          if (p.is_cpu()) update_here(update, p.numel(), g, at, m, v);
+          done = updated_in_one_pass(update_of<scalar_t>(group, now.steps), p.device(), p.numel(),
+                                     gradient.data_ptr<scalar_t>(), p.data_ptr<scalar_t>(),
+                                     now.first.data_ptr<scalar_t>(), now.second.data_ptr<scalar_t>());
         });
-      if (!done) {
+      if (done)
+        p.unsafeGetTensorImpl()->bump_version();  // what was solved with the old weights is over
+      else
         update_tensors(update_of<double>(group, now.steps), gradient, p, now.first, now.second);
-        continue;
-      }
-      p.unsafeGetTensorImpl()->bump_version();  // what was solved with the old weights is over
     }
 }
 

@@ -37,15 +37,18 @@ class Thin : public testing::TestWithParam<Case> {
 
 TEST_P(Thin, GainsTheDigitsOfARound) {
   const auto s = S();
-  const auto theta = this->theta(), c = random_matrix(s.nodes, theta.numel(), 5);
+  const auto theta = this->theta(), M = dense(s);
+  auto c = random_matrix(s.nodes, theta.numel(), 5);
+  // What takes longest: the eigenvector of λ = 1.
+  if (s.symmetric) c += 20 * std::get<1>(torch::linalg_eigh(M)).narrow(1, s.nodes - 1, 1);
   const SparseProduct product(s, torch::kFloat64, torch::kCPU);
   const ThinSystems systems(theta, GetParam().gamma, s.symmetric, c.options());
-  const auto M = dense(s);
   for (const bool adjoint : {false, true}) {
     const auto y = c + systems.beyond(c, product, adjoint);
     const auto r = y - (adjoint ? M : M.t()).mm(y) * (GetParam().gamma * theta) - c;
     // Of Neumann's series for an S that is not normal the rate alone says less.
-    EXPECT_LE((r.norm() / c.norm()).item<double>(), s.symmetric ? 1e-3 : 1e-2) << adjoint;
+    const auto by_column = r.norm(2, 0) / c.norm(2, 0);
+    EXPECT_LE(by_column.max().item<double>(), s.symmetric ? 1e-3 : 1e-2) << adjoint;
     EXPECT_EQ((y - c).narrow(1, 0, (theta.numel() + 1) / 3).abs().max().item<double>(), 0);
   }
 }
