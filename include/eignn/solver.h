@@ -48,6 +48,11 @@ struct Moments {
   bool defined() const { return mean.defined(); }
 };
 
+/// Of f = Z C.
+struct ProjectedGradients {
+  torch::Tensor F, C;
+};
+
 /// A solved equilibrium. Holds what its adjoint needs, and does not change.
 class Equilibrium {
  public:
@@ -73,8 +78,13 @@ class Equilibrium {
   virtual Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
                                       bool want_X) const;
 
-  int64_t iterations = 0;
-  double seconds = 0;
+  /// Given ∂L/∂(Z C) at these nodes (0 elsewhere).
+  virtual ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
+                                            const torch::Tensor& C) const;
+
+  // Of what was done so far: a solver may leave Z at all nodes until somebody asks for it.
+  mutable int64_t iterations = 0;
+  mutable double seconds = 0;
 };
 
 /// f = Z C, solved for one who has no use for Z itself: a solver may start from C and never know Z. Does not
@@ -86,13 +96,11 @@ class Projection {
   /// Z C at these nodes, (index.size(0), columns of C).
   virtual torch::Tensor rows(const torch::Tensor& index) const = 0;
 
-  struct Gradients {
-    torch::Tensor F, C;
-  };
+  using Gradients = ProjectedGradients;
   /// Given ∂L/∂f at these nodes (0 elsewhere).
   virtual Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const = 0;
 
-  double seconds = 0;
+  mutable double seconds = 0;
 };
 
 /// Eigenvalues (k,) ascending and eigenvectors (k, k) of one diagonal block of S.

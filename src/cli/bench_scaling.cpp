@@ -54,11 +54,13 @@ void measure_point(const Flags& flags) {
               {"epoch_s", m.epoch_s},
               {"epochs", m.epochs},
               {"preprocess_s", m.preprocess_s},
+              {"first_epoch_s", m.first_epoch_s},
               {"start_memory_bytes", m.start_memory_bytes},
               {"peak_memory_bytes", m.peak_memory_bytes},
               {"iterations", m.iterations},
               {"residual", m.residual},
-              {"residual_bound", m.residual_bound > 0 ? Json(m.residual_bound) : Json()}});
+              {"residual_bound", m.residual_bound > 0 ? Json(m.residual_bound) : Json()},
+              {"labelled_difference", m.labelled_difference}});
 }
 
 // The point and its measurement; null where the child failed, which its message tells.
@@ -127,17 +129,19 @@ void print_tables(const Json& json) {
          fmt::format("{}", p["nodes"].get<int64_t>()), fmt::format("{}", p["edges"].get<int64_t>()),
          fmt::format("{}", p["features"].get<int64_t>()), fmt::format("{}", p["components"].get<int64_t>()),
          p["solver"].get<std::string>(), fmt::format("{:.4g}", seconds),
-         fmt::format("{:.0f}", 1e9 * seconds / edges),
+         fmt::format("{:.3g}", 1e9 * seconds / edges),
          fmt::format("{:.0f}", p["peak_memory_bytes"].get<double>() / 1e6),
          fmt::format("{:.3g}", p["preprocess_s"].get<double>()),
+         fmt::format("{:.3g}", p["first_epoch_s"].get<double>()),
          fmt::format("{}", p["iterations"].get<int64_t>()),
          fmt::format("{:.1e}", p["residual"].get<double>()),
-         p["residual_bound"].is_null() ? "-" : fmt::format("{:.1e}", p["residual_bound"].get<double>())});
+         p["residual_bound"].is_null() ? "-" : fmt::format("{:.1e}", p["residual_bound"].get<double>()),
+         fmt::format("{:.1e}", p["labelled_difference"].get<double>())});
   }
   fmt::print("a training epoch in s; {} threads, {}, {}\n{}", json["threads"].get<int64_t>(),
              json["dtype"].get<std::string>(), json["machine"].get<std::string>(),
              format_table({"axis", "graph", "nodes", "edges", "m", "components", "solver", "epoch", "ns/edge",
-                           "MB", "prep.", "K", "residual", "bound"},
+                           "MB", "prep.", "first", "K", "residual", "bound", "labelled"},
                           rows));
   rows.clear();
   for (const Json& fit : json["fits"])

@@ -5,7 +5,6 @@
 
 #include "eignn/error.h"
 #include "equilibrium/solvers.h"
-#include "equilibrium/stopwatch.h"
 #include "graph/nearest_name.h"
 
 namespace eignn {
@@ -18,11 +17,14 @@ class ProjectedEquilibrium : public Projection {
   ProjectedEquilibrium(std::shared_ptr<const Equilibrium> solved, torch::Tensor C)
       : solved_(std::move(solved)), C_(std::move(C)) {}
 
-  torch::Tensor rows(const torch::Tensor& index) const override { return solved_->project(index, C_); }
+  torch::Tensor rows(const torch::Tensor& index) const override {
+    auto rows = solved_->project(index, C_);
+    seconds = solved_->seconds;  // it may have left its work until now
+    return rows;
+  }
 
   Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const override {
-    return {solved_->pull(index, {cotangent.mm(C_.t()), {}}, /*want_X=*/false).F,
-            solved_->rows(index).plain().t().mm(cotangent)};
+    return solved_->pull_projected(index, cotangent, C_);
   }
 
  private:
@@ -66,11 +68,16 @@ Gradients Equilibrium::pull_with_moments(const torch::Tensor& index, const Scale
   return pull({}, {everywhere, {}}, want_X);
 }
 
+ProjectedGradients Equilibrium::pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
+                                               const torch::Tensor& C) const {
+  return {pull(index, {cotangent.mm(C.t()), {}}, /*want_X=*/false).F, rows(index).plain().t().mm(cotangent)};
+}
+
 std::shared_ptr<const Projection> Solver::project(const torch::Tensor& F, const torch::Tensor& X,
                                                   const torch::Tensor& C) {
-  const Stopwatch watch;
-  auto projection = std::make_shared<ProjectedEquilibrium>(solve(F, X), C);
-  projection->seconds = watch.seconds();
+  auto solved = solve(F, X);
+  auto projection = std::make_shared<ProjectedEquilibrium>(solved, C);
+  projection->seconds = solved->seconds;
   return projection;
 }
 

@@ -14,14 +14,26 @@
 // A step: one m×m eigendecomposition, three products n×m×m, O(K · nnz · m) with K about 8 in float32 for
 // the first weights; each iteration reads nnz + 3n rows and writes n. Memory: X, Z̃, W̃ and four blocks of at
 // most 64 columns; nothing n×n.
+//
+// Training asks for Z at the labelled nodes L alone, of an X that stays. There, for a symmetric S,
+//
+//     Z_L = Σ_p (T_p(S) X)_L Q diag(c_p(a)) Qᵀ
+//
+// with scalar c_p (resolvent_series.h): T_p(S) X is computed once, and neither a solve at these nodes nor its
+// gradient in F has a product with S any more.
 #include <fmt/format.h>
 #include <torch/torch.h>
+
+#include <optional>
 
 #include "eignn/error.h"
 #include "equilibrium/conjugate_gradients.h"
 #include "equilibrium/contraction.h"
+#include "equilibrium/feature_cache.h"
 #include "equilibrium/large_pages.h"
+#include "equilibrium/propagated_features.h"
 #include "equilibrium/relaxation.h"
+#include "equilibrium/resolvent_series.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_kernel.h"
@@ -49,32 +61,53 @@ torch::Tensor buffer(torch::Tensor& kept, int64_t n, int64_t columns, const torc
 
 class SparseEquilibrium : public Equilibrium {
  public:
-  SparseEquilibrium(std::shared_ptr<const SparseProduct> S, bool symmetric, std::shared_ptr<Workspace> work,
+  /// `features` are X's, where the same X is to be solved for many F.
+  SparseEquilibrium(std::shared_ptr<const SparseProduct> S, const Propagation& structure,
+                    std::shared_ptr<Workspace> work, std::shared_ptr<PropagatedFeatures> features,
                     const torch::Tensor& F, const torch::Tensor& X, const SolverOptions& options)
       : S_(std::move(S)),
-        symmetric_(symmetric),
+        symmetric_(structure.symmetric),
+        entries_(structure.entries()),
         work_(std::move(work)),
+        features_(std::move(features)),
         options_(options),
         g_(F.to(torch::kFloat64), options.gamma, options.epsilon),
         n_(X.size(0)),
-        line_(cache_line / static_cast<int64_t>(X.element_size())) {
+        line_(cache_line / static_cast<int64_t>(X.element_size())),
+        X_(X) {
     // Whole cache lines of columns: those that fill up have μ = 0 and come first.
     const int64_t m = g_.a.size(0), fill = (line_ - m % line_) % line_;
     Q_ = torch::cat({torch::zeros({m, fill}, g_.Q.options()), g_.Q}, 1).to(X.scalar_type());
     a_ = torch::cat({torch::zeros({fill}, g_.a.options()), g_.a}).to(X.scalar_type());
-    Z_ = solve(norm_of(X), /*adjoint=*/false, iterations,
-               [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X, Q); });
+    if (features_ && in_range(features_->norm()))
+      series_.emplace(g_.a, g_.one_minus_a, backward_tolerance(options), most_terms);
+    if (!series_ || !series_->converges()) Z();
   }
 
   ScaledRows rows(const torch::Tensor& index) const override {
-    return {(index.defined() ? Z_.index_select(0, index) : Z_).mm(Q_.t()), {}};
+    if (const auto T = propagated(index, Q_.size(0)); T.defined())
+      return {through_series(T, {}).mm(basis().t()), {}};
+    return {(index.defined() ? Z().index_select(0, index) : Z()).mm(Q_.t()), {}};
+  }
+
+  torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const override {
+    const auto T = propagated(index, C.size(1));
+    if (!T.defined()) return Equilibrium::project(index, C);
+    return through_series(T, g_.Q.t().mm(C.to(torch::kFloat64)));
   }
 
   Gradients pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
     const auto Y = cotangent.plain();
+    const double y_norm = norm_of(Y);
     Gradients out;
+    if (!want_X && in_range(y_norm))
+      if (const auto T = propagated(index, Q_.size(0)); T.defined()) {
+        out.iterations = series_->terms();
+        out.F = pull_series(T, Y.mm(basis()), {}).F;
+        return out;
+      }
     const auto W =
-        solve(norm_of(Y), /*adjoint=*/true, out.iterations, [&](const torch::Tensor& Q, torch::Tensor& to) {
+        solve(y_norm, /*adjoint=*/true, out.iterations, [&](const torch::Tensor& Q, torch::Tensor& to) {
           if (index.defined())
             to.zero_().index_add_(0, index, Y.mm(Q));
           else
@@ -82,14 +115,91 @@ class SparseEquilibrium : public Equilibrium {
         });
     std::vector<torch::Tensor> R;  // W̃ᵀ (Sᵀ Z̃), block by block
     for_each_block([&](int64_t first, int64_t columns) {
-      R.push_back(W.t().mm(S_->gather(Z_.narrow(1, first, columns))));
+      R.push_back(W.t().mm(S_->gather(Z().narrow(1, first, columns))));
     });
     out.F = g_.pullback(Q_.mm(torch::cat(R, 1)).mm(Q_.t()).to(torch::kFloat64)).to(Q_.scalar_type());
     if (want_X) out.X.values = W.mm(Q_.t());
     return out;
   }
 
+  ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
+                                    const torch::Tensor& C) const override {
+    if (in_range(norm_of(cotangent)))
+      if (const auto T = propagated(index, C.size(1)); T.defined())
+        return pull_series(T, cotangent, g_.Q.t().mm(C.to(torch::kFloat64)));
+    return Equilibrium::pull_projected(index, cotangent, C);
+  }
+
  private:
+  static bool in_range(double norm) { return std::isfinite(norm) && out_of_scale(norm) == 0; }
+
+  // Q without the columns that fill up.
+  torch::Tensor basis() const {
+    const int64_t m = Q_.size(0);
+    return Q_.narrow(1, Q_.size(1) - m, m);
+  }
+
+  // T_p(S) X at these nodes, where a product of it with so many columns costs less than one with S. Undefined
+  // elsewhere.
+  torch::Tensor propagated(const torch::Tensor& index, int64_t columns) const {
+    constexpr int64_t least_columns = 8;  // to read T takes as long
+    if (!series_ || !series_->converges() || !index.defined()) return {};
+    const int64_t nodes = index.size(0), terms = series_->terms();
+    // An entry of S, gathered twice, costs as much as two to five of a dense product: on PPI, whose nodes
+    // have 29 neighbours and 50 features, both ways take the same time.
+    if (nodes * std::max(columns, least_columns) > entries_ || !features_->affordable(nodes, terms))
+      return {};
+    return features_->at(index, terms);
+  }
+
+  // Z C at the nodes of T, with Ĉ = Qᵀ C: Σ_p T_p Q diag(c_p) Ĉ. Z Q where Ĉ is undefined. Each term counts
+  // for the last columns of Q alone, and there are fewer and fewer of them.
+  torch::Tensor through_series(const torch::Tensor& T, const torch::Tensor& C_hat) const {
+    const auto c = series_->coefficients();
+    const int64_t m = c.size(1);
+    auto sum = torch::zeros({T.size(1), C_hat.defined() ? C_hat.size(1) : m}, T.options());
+    for (int64_t p = 0; p < series_->terms(); ++p) {
+      const int64_t first = series_->first(p), active = m - first;
+      const auto Q = g_.Q.narrow(1, first, active) * c[p].narrow(0, first, active);
+      auto to = C_hat.defined() ? sum : sum.narrow(1, first, active);
+      to.addmm_(T[p], (C_hat.defined() ? Q.mm(C_hat.narrow(0, first, active)) : Q).to(T.scalar_type()));
+    }
+    return sum;
+  }
+
+  // For the cotangent Y = D Êᵀ Qᵀ of Z at the nodes of T (Ê undefined: the identity), with P_p = Qᵀ T_pᵀ D:
+  //
+  //     ∂L/∂(γg) = Q (Σ_p (P_p Êᵀ) ∘ ∂c_p) Qᵀ,   ∂c_p the divided differences of c_p;   Zᵀ D = Q Σ_p c_p P_p
+  ProjectedGradients pull_series(const torch::Tensor& T, const torch::Tensor& D,
+                                 const torch::Tensor& E_hat) const {
+    const auto c = series_->coefficients();
+    ResolventSeries::Slopes slopes(*series_);
+    torch::Tensor R, C;
+    for (int64_t p = 0; p < series_->terms(); ++p) {
+      const auto P = g_.Q.t().mm(T[p].t().mm(D).to(torch::kFloat64));
+      const auto term = slopes.next().mul_(E_hat.defined() ? P.mm(E_hat.t()) : P);
+      R = p == 0 ? term : R.add_(term);
+      if (E_hat.defined()) {
+        const auto part = c[p].unsqueeze(1) * P;
+        C = p == 0 ? part : C.add_(part);
+      }
+    }
+    const auto dtype = Q_.scalar_type();
+    return {g_.pullback(g_.Q.mm(R).mm(g_.Q.t())).to(dtype),
+            E_hat.defined() ? g_.Q.mm(C).to(dtype) : torch::Tensor()};
+  }
+
+  // Z̃ at all nodes, solved when it is first asked for.
+  const torch::Tensor& Z() const {
+    if (!Z_.defined()) {
+      const Stopwatch watch;
+      Z_ = solve(features_ ? features_->norm() : norm_of(X_), /*adjoint=*/false, iterations,
+                 [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X_, Q); });
+      seconds += watch.seconds();
+    }
+    return Z_;
+  }
+
   // Blocks of columns that a step of the iteration takes, the last of them full.
   template <class Work>
   void for_each_block(const Work& work) const {
@@ -177,14 +287,21 @@ class SparseEquilibrium : public Equilibrium {
   // there.
   static constexpr double slow_from = 0.98;
 
+  // Beyond, rounding of the recurrence for T_p is no longer small beside the tolerance.
+  static constexpr int64_t most_terms = 100;
+
   std::shared_ptr<const SparseProduct> S_;
   bool symmetric_;
+  int64_t entries_;
   std::shared_ptr<Workspace> work_;
+  std::shared_ptr<PropagatedFeatures> features_;
+  std::optional<ResolventSeries> series_;
   SolverOptions options_;
   DecomposedContraction g_;  // in float64: a basis that is orthogonal to float32 alone would spend the bound
   int64_t n_, line_;         // line_: columns in a cache line
+  torch::Tensor X_;
   torch::Tensor Q_, a_;      // (m, m'), (m')
-  torch::Tensor Z_;          // Z̃ (n, m')
+  mutable torch::Tensor Z_;  // Z̃ (n, m')
 };
 
 class SparseSolver : public Solver {
@@ -199,8 +316,13 @@ class SparseSolver : public Solver {
 
   std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const Stopwatch watch;
-    auto solved =
-        std::make_shared<SparseEquilibrium>(product_, S_->symmetric, work_, F, X.detach(), options_);
+    // An X that is to be differentiated is another one next time, and Z at all nodes is needed anyway.
+    std::shared_ptr<PropagatedFeatures> features;
+    if (S_->symmetric && !X.requires_grad())
+      features = features_.get(
+          X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
+    auto solved = std::make_shared<SparseEquilibrium>(product_, *S_, work_, std::move(features), F,
+                                                      X.detach(), options_);
     solved->seconds = watch.seconds();
     return solved;
   }
@@ -208,6 +330,7 @@ class SparseSolver : public Solver {
  private:
   std::shared_ptr<const SparseProduct> product_;
   std::shared_ptr<Workspace> work_ = std::make_shared<Workspace>();
+  FeatureCache<std::shared_ptr<PropagatedFeatures>> features_;
 };
 
 }  // namespace

@@ -44,8 +44,9 @@ void time_epochs(Trainer& trainer, ScalingMeasurement& out) {
   constexpr int64_t most_epochs = 3;
   constexpr double patience = 100;  // seconds
   std::vector<double> seconds;
-  trainer.step(0);
   const Stopwatch since_start;
+  trainer.step(0);
+  out.first_epoch_s = since_start.seconds();
   for (int64_t epoch = 1; epoch <= most_epochs; ++epoch) {
     const Stopwatch watch;
     trainer.step(epoch);
@@ -138,8 +139,12 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
   auto S = std::make_shared<Propagation>(make_propagation(dataset, config));
   const auto solver = make_solver(config.solver, S, options, point.features);
   const auto solved = solver->solve(F, X);
-  out.iterations = solved->iterations;
   const auto Z = solved->rows().plain();
+  out.iterations = solved->iterations;
+  const auto& train = dataset.splits[0].train;
+  const auto labelled = Z.index_select(0, train);
+  out.labelled_difference =
+      ((solved->rows(train).plain() - labelled).norm() / labelled.norm()).item<double>();
   out.residual = residual(*S, Z, F, X, options.gamma, options.epsilon);
   if (config.solver == "sparse" || config.solver == "picard")
     out.residual_bound = backward_tolerance(options) * (1 + (Z.norm() / X.norm()).item<double>());

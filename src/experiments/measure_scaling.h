@@ -33,12 +33,14 @@ std::vector<ScalingPoint> scaling_points(const std::string& axis, int64_t up_to,
 
 struct ScalingMeasurement {
   int64_t edges = 0;
-  double epoch_s = 0;       // median: forward, backward, Adam; no evaluation
-  int64_t epochs = 0;       // timed, after one to warm up
-  double preprocess_s = 0;  // from the data set to the first step, S and the solver made
+  double epoch_s = 0;        // median: forward, backward, Adam; no evaluation
+  int64_t epochs = 0;        // timed, after one to warm up
+  double preprocess_s = 0;   // from the data set to the first step, S and the solver made
+  double first_epoch_s = 0;  // with what is computed once for all epochs
   int64_t start_memory_bytes = 0, peak_memory_bytes = 0;  // before the graph, and after the last epoch
   int64_t iterations = 0;                                 // of the solve at the weights trained so far
   double residual = 0, residual_bound = 0;  // of that solve, in float64; what sparse and picard promise
+  double labelled_difference = 0;  // of Z at the training nodes, as an epoch has it, from that solve's
 };
 
 /// Random features and labels, f = B Z, 5 % of the nodes to train on. The peak is that of this process: one

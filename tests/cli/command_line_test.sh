@@ -666,7 +666,7 @@ check "bench chains: its table" grep -q '^(8, 2) *[a-z]' "$T/stdout"
 run bench scaling --axis components --up-to 1000 --solvers sparse --json
 done_well "bench scaling: up to 1000 nodes"
 json "bench scaling: points, an exponent, and residuals within their bounds" "$T/stdout" \
-  "len(j['points']) == 3 and len(j['fits']) == 1 and all(p['peak_memory_bytes'] > p['start_memory_bytes'] > 0 and p['epoch_s'] > 0 and p['residual'] <= p['residual_bound'] for p in j['points'])"
+  "len(j['points']) == 3 and len(j['fits']) == 1 and all(p['peak_memory_bytes'] > p['start_memory_bytes'] > 0 and p['epoch_s'] > 0 and p['residual'] <= p['residual_bound'] and p['first_epoch_s'] > 0 and 0 < p['labelled_difference'] < 1e-6 for p in j['points'])"
 refused "bench scaling: no such axis" 2 "--axis,did you mean nodes" bench scaling --axis node
 refused "bench scaling: no such solver" 2 "--solvers,did you mean sparse" bench scaling --solvers spars
 refused "bench scaling: too small" 2 "--up-to" bench scaling --up-to 10

@@ -64,6 +64,89 @@ TEST(SparseSolver, AgreesWithOthersForAnyNumberOfFeatures) {
     }
 }
 
+// Few nodes of an X that stays: no product with S, which `iterations` would count.
+TEST(SparseSolver, AgreesWithOthersAtFewNodes) {
+  for (const int64_t m : {1, 7, 8, 31, 40, 64, 100})
+    for (const double leading : {0.3, 30.0}) {
+      const auto S = propagation(rmat_graph(400, 4000, 2));
+      const auto F = weights(m, leading), X = random_matrix(400, m, 5), C = random_matrix(m, 3, 6);
+      const auto index = torch::tensor({17, 0, 399, 3, 8, 250}, torch::kInt64);
+      const auto Y = random_matrix(6, m, 7), D = random_matrix(6, 3, 8);
+      const auto a = make_solver("sparse", S, {}, m)->solve(F, X),
+                 b = make_solver("direct", S, {}, m)->solve(F, X);
+      EXPECT_LE(relative_error(a->rows(index).plain(), b->rows(index).plain()), 1e-13) << m;
+      EXPECT_LE(relative_error(a->project(index, C), b->project(index, C)), 1e-13) << m;
+      const auto projected = a->pull_projected(index, D, C), expected = b->pull_projected(index, D, C);
+      // With one feature g is the constant 1, and the gradient is the rounding of 0.
+      const double scale = m == 1 ? 1e-6 : 1;
+      EXPECT_LE(relative_error(projected.F, expected.F) * scale, 1e-12) << m;
+      EXPECT_LE(relative_error(projected.C, expected.C), 1e-13) << m;
+      EXPECT_LE(relative_error(a->pull(index, {Y, {}}, false).F, b->pull(index, {Y, {}}, false).F) * scale,
+                1e-12)
+          << m;
+      EXPECT_EQ(a->iterations, 0);
+      EXPECT_LE(
+          relative_error(a->pull(index, {Y, {}}, true).X.plain(), b->pull(index, {Y, {}}, true).X.plain()),
+          1e-13);
+      EXPECT_GT(a->iterations, 0);
+    }
+}
+
+// What an iteration proves of its residual the series has to keep, up to its longest.
+TEST(SparseSolver, KeepsItsBoundByTheSeriesToo) {
+  for (const auto dtype : {torch::kFloat32, torch::kFloat64})
+    for (const Graph& graph : {rmat_graph(1000, 30'000, 1), star(2000), chain_graph(1, 1000)})
+      for (const double gamma : {0.5, 0.8, 0.95, 0.98}) {
+        const auto S = propagation(graph);
+        SolverOptions options;
+        options.dtype = dtype;
+        options.gamma = gamma;
+        // Two features, so that all nodes are few; μ = 0.9999 and 0.01
+        const auto F = torch::tensor({{1.0, 0.0}, {0.0, 0.1}}, dtype);
+        auto X = random_matrix(S->nodes, 2, 4).to(dtype);
+        X.select(1, 0).add_(1);  // leans towards the eigenvector of 1, on which the series is slowest
+        const auto all = torch::arange(S->nodes);
+        const auto solved = make_solver("sparse", S, options, 2)->solve(F, X);
+        auto Z = torch::empty_like(X);
+        for (const auto& some : all.chunk(16)) Z.index_copy_(0, some, solved->rows(some).plain());
+        if (gamma <= 0.8) {  // beyond, it may take too many terms
+          EXPECT_EQ(solved->iterations, 0);
+        }
+        EXPECT_LE(residual(*S, Z, F, X, gamma, 1e-12) * X.norm().item<double>(),
+                  backward_tolerance(options) * (X.norm() + Z.norm()).item<double>())
+            << gamma;
+      }
+}
+
+// As a run does that is taken up again.
+TEST(SparseSolver, HasTheSameBitsAtFewNodesWhateverWasAskedBefore) {
+  const auto S = propagation(rmat_graph(2000, 20'000, 3));
+  SolverOptions options;
+  options.dtype = torch::kFloat32;
+  const auto X = random_matrix(2000, 20, 10).to(torch::kFloat32);
+  const auto index = torch::arange(100, 140), other = torch::arange(300, 320);
+  const auto Y = random_matrix(40, 20, 11).to(torch::kFloat32);
+  const auto used = make_solver("sparse", S, options, 20);
+  for (const double leading : {0.1, 1.0, 10.0}) {  // more terms each time
+    const auto F = weights(20, leading).to(torch::kFloat32);
+    used->solve(F, X)->rows(other);
+    const auto before = used->solve(F, X), fresh = make_solver("sparse", S, options, 20)->solve(F, X);
+    EXPECT_TRUE(torch::equal(before->rows(index).plain(), fresh->rows(index).plain()));
+    EXPECT_TRUE(torch::equal(before->pull(index, {Y, {}}, false).F, fresh->pull(index, {Y, {}}, false).F));
+    EXPECT_EQ(before->iterations, 0);
+  }
+}
+
+TEST(SparseSolver, KnowsAChangedX) {
+  const auto S = propagation(rmat_graph(400, 4000, 2));
+  const auto F = weights(8, 1), index = torch::arange(10);
+  auto X = random_matrix(400, 8, 5);
+  const auto solver = make_solver("sparse", S, {}, 8);
+  const auto before = solver->solve(F, X)->rows(index).plain();
+  X.mul_(2);
+  EXPECT_LE(relative_error(solver->solve(F, X)->rows(index).plain(), 2 * before), 1e-15);
+}
+
 TEST(SparseSolver, TakesTheColumnNextToTheEdgeByConjugateGradients) {
   const auto S = propagation(chain_graph(3, 200));
   SolverOptions options;

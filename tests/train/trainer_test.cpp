@@ -56,7 +56,7 @@ TEST(Training, ReachesTheFarEndOfALongChain) {
 
 TEST(Training, TwiceUnderOneSeedIsIdentical) {
   TemporaryFolder folder;
-  for (const char* solver : {"direct", "spectral", "krylov"}) {
+  for (const char* solver : {"direct", "spectral", "krylov", "sparse"}) {
     TrainConfig config = chains(12, 25);
     config.solver = solver;
     const std::string a = folder.path(std::string("a-") + solver),
@@ -73,8 +73,8 @@ TEST(Training, TwiceUnderOneSeedIsIdentical) {
 
 TEST(Training, ResumedIsIdenticalToUninterrupted) {
   TemporaryFolder folder;
-  for (const char* solver : {"direct", "krylov"}) {
-    for (const char* head : {"l2", "batch-norm"}) {
+  for (const char* solver : {"direct", "krylov", "sparse"}) {
+    for (const char* head : {"plain", "l2", "batch-norm"}) {
       TrainConfig config = chains(12, 40);
       config.solver = solver;
       config.head = head;
@@ -173,11 +173,14 @@ TEST(Training, FollowsTheSameTrajectoryWithEverySolverOnShortChains) {
   TrainConfig config = chains(8, 20);
   config.dtype = "float64";
   config.start = "xavier";
-  std::vector<double> losses;
-  for (const char* solver : {"direct", "spectral", "krylov", "deflated", "sparse", "picard", "published"}) {
-    config.solver = solver;
-    losses.push_back(train(config).loss.val);
-    EXPECT_NEAR(losses.back(), losses.front(), 1e-8) << solver;
+  for (const char* head : {"plain", "l2"}) {
+    config.head = head;
+    std::vector<double> losses;
+    for (const char* solver : {"direct", "spectral", "krylov", "deflated", "sparse", "picard", "published"}) {
+      config.solver = solver;
+      losses.push_back(train(config).loss.val);
+      EXPECT_NEAR(losses.back(), losses.front(), 1e-8) << head << " " << solver;
+    }
   }
 }
 

@@ -1,0 +1,70 @@
+#include "equilibrium/propagated_features.h"
+
+#include <gtest/gtest.h>
+
+#include "support/oracle.h"
+
+namespace eignn {
+namespace {
+
+using test::random_matrix;
+using test::relative_error;
+
+struct Problem {
+  Propagation S;
+  torch::Tensor X;
+  PropagatedFeatures features;
+
+  Problem(int64_t nodes, int64_t m, torch::Dtype dtype = torch::kFloat64)
+      : S(make_propagation(test::random_graph(nodes, 4, 1), {})),
+        X(random_matrix(nodes, m, 2).to(dtype)),
+        features(std::make_shared<SparseProduct>(S, dtype, torch::kCPU), X) {}
+};
+
+// T_0 … T_terms-1 of S, dense.
+torch::Tensor expected_rows(const Propagation& S, const torch::Tensor& X, const torch::Tensor& index,
+                            int64_t terms) {
+  const auto dense = test::dense_S(S);
+  std::vector<torch::Tensor> T = {X, dense.mm(X)};
+  while (static_cast<int64_t>(T.size()) < terms) T.push_back(2 * dense.mm(T.back()) - T[T.size() - 2]);
+  T.resize(terms);
+  return torch::stack(T).index_select(1, index);
+}
+
+TEST(PropagatedFeatures, AreChebyshevPolynomialsOfS) {
+  for (const int64_t m : {1, 8, 20, 40, 70})
+    for (const int64_t terms : {1, 2, 15}) {
+      Problem problem(60, m);
+      const auto index = torch::tensor({7, 3, 59, 3}, torch::kInt64);
+      EXPECT_LE(relative_error(problem.features.at(index, terms),
+                               expected_rows(problem.S, problem.X, index, terms)),
+                1e-13)
+          << m << " " << terms;
+    }
+}
+
+TEST(PropagatedFeatures, DoNotDependOnWhatWasAskedBefore) {
+  Problem asked(60, 20), fresh(60, 20);
+  std::vector<torch::Tensor> places;
+  for (int64_t k = 0; k < 6; ++k) places.push_back(torch::tensor({k, 2 * k, 50 - k}, torch::kInt64));
+  for (const int64_t terms : {3, 4, 9, 2})
+    for (const auto& place : places) {
+      const auto rows = asked.features.at(place, terms);
+      ASSERT_GE(rows.size(0), terms);
+      // Another tensor that names the same nodes.
+      EXPECT_TRUE(asked.features.at(place.clone(), terms).is_same(rows));
+    }
+  for (const auto& place : places)
+    EXPECT_TRUE(torch::equal(asked.features.at(place, 9).narrow(0, 0, 9),
+                             fresh.features.at(place, 9).narrow(0, 0, 9)));
+}
+
+TEST(PropagatedFeatures, AreKeptUpToAGibibyte) {
+  Problem problem(60, 64, torch::kFloat32);
+  EXPECT_TRUE(problem.features.affordable(1 << 20, 4));
+  EXPECT_FALSE(problem.features.affordable(1 << 20, 5));
+  EXPECT_TRUE(problem.features.affordable(0, 1000));
+}
+
+}  // namespace
+}  // namespace eignn
