@@ -123,7 +123,7 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
   out.start_memory_bytes = peak_memory_bytes();
   Dataset dataset = make_dataset(point, config.seed);
   out.edges = dataset.graph.arcs();
-  torch::Tensor F;
+  torch::Tensor F, C;
   {
     const Stopwatch watch;
     Trainer trainer(config, dataset, 0, nullptr);
@@ -131,6 +131,7 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
     time_epochs(trainer, out);
     out.peak_memory_bytes = peak_memory_bytes();
     F = trainer.model().propagation_weights().at(0).detach().clone();
+    C = trainer.model().named_parameters()["B"].detach().t().clone();
   }
   // The residual in float64 takes more memory than an epoch, and no part in its peak.
   const SolverOptions options = solver_options(config);
@@ -141,10 +142,9 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
   const auto solved = solver->solve(F, X);
   const auto Z = solved->rows().plain();
   out.iterations = solved->iterations;
-  const auto& train = dataset.splits[0].train;
-  const auto labelled = Z.index_select(0, train);
+  const auto scores = Z.index_select(0, dataset.splits[0].train).mm(C);
   out.labelled_difference =
-      ((solved->rows(train).plain() - labelled).norm() / labelled.norm()).item<double>();
+      ((solved->project(dataset.splits[0].train, C) - scores).norm() / scores.norm()).item<double>();
   out.residual = residual(*S, Z, F, X, options.gamma, options.epsilon);
   if (config.solver == "sparse" || config.solver == "picard")
     out.residual_bound = backward_tolerance(options) * (1 + (Z.norm() / X.norm()).item<double>());

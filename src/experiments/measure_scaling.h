@@ -40,7 +40,7 @@ struct ScalingMeasurement {
   int64_t start_memory_bytes = 0, peak_memory_bytes = 0;  // before the graph, and after the last epoch
   int64_t iterations = 0;                                 // of the solve at the weights trained so far
   double residual = 0, residual_bound = 0;  // of that solve, in float64; what sparse and picard promise
-  double labelled_difference = 0;  // of Z at the training nodes, as an epoch has it, from that solve's
+  double labelled_difference = 0;           // of f at the training nodes, as an epoch has it, from that Z's
 };
 
 /// Random features and labels, f = B Z, 5 % of the nodes to train on. The peak is that of this process: one
