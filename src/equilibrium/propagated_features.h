@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "equilibrium/sparse_product.h"
@@ -20,24 +21,41 @@ class PropagatedFeatures {
   /// ‖X‖
   double norm() const { return norm_; }
 
-  /// Rows of T_p(S) X at these nodes, (terms or more, nodes, m).
-  torch::Tensor at(const torch::Tensor& index, int64_t terms);
+  /// T_0 X, T_1 X, … at these nodes, (nodes, m) each: so many terms or more.
+  const std::vector<torch::Tensor>& at(const torch::Tensor& index, int64_t terms);
 
   /// Whether so many terms at so many nodes are few enough to keep: not more than the four n×m matrices that
   /// an iteration works on, or 1 GiB.
-  bool affordable(int64_t nodes, int64_t terms) const { return terms <= most_terms(nodes); }
+  bool affordable(int64_t nodes, int64_t terms) const;
 
  private:
-  struct Known {
-    torch::Tensor index, rows;
+  /// The recurrence for T_p(S) X at all nodes, 64 columns (32 in float64) at a time.
+  class Sweep {
+   public:
+    explicit Sweep(const torch::Tensor& X);
+    /// The number of the term that stands there.
+    int64_t term() const { return term_; }
+    torch::Tensor rows(const torch::Tensor& index) const;
+    void advance(const SparseProduct& S);
+
+   private:
+    struct Block {
+      int64_t columns;          // that are X's; the others fill cache lines
+      torch::Tensor now, last;  // T_p X, T_p-1 X
+    };
+    std::vector<Block> blocks_;
+    int64_t term_ = 0;
   };
-  int64_t most_terms(int64_t nodes) const;
-  torch::Tensor compute(const torch::Tensor& index, int64_t terms) const;
+  struct Known {
+    torch::Tensor index;
+    std::vector<torch::Tensor> rows;
+  };
 
   std::shared_ptr<const SparseProduct> S_;
   torch::Tensor X_;
   double norm_;
-  std::vector<Known> known_;  // the last asked for comes last
+  std::optional<Sweep> sweep_;  // as far as the longest of `known_`
+  std::vector<Known> known_;    // the last asked for comes last
 };
 
 }  // namespace eignn

@@ -85,15 +85,14 @@ class SparseEquilibrium : public Equilibrium {
   }
 
   ScaledRows rows(const torch::Tensor& index) const override {
-    if (const auto T = propagated(index, Q_.size(0)); T.defined())
-      return {through_series(T, {}).mm(basis().t()), {}};
+    if (const Terms* T = propagated(index, Q_.size(0))) return {through_series(*T, {}).mm(basis().t()), {}};
     return {(index.defined() ? Z().index_select(0, index) : Z()).mm(Q_.t()), {}};
   }
 
   torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const override {
-    const auto T = propagated(index, C.size(1));
-    if (!T.defined()) return Equilibrium::project(index, C);
-    return through_series(T, g_.Q.t().mm(C.to(torch::kFloat64)));
+    const Terms* T = propagated(index, C.size(1));
+    if (!T) return Equilibrium::project(index, C);
+    return through_series(*T, g_.Q.t().mm(C.to(torch::kFloat64)));
   }
 
   Gradients pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
@@ -101,9 +100,9 @@ class SparseEquilibrium : public Equilibrium {
     const double y_norm = norm_of(Y);
     Gradients out;
     if (!want_X && in_range(y_norm))
-      if (const auto T = propagated(index, Q_.size(0)); T.defined()) {
+      if (const Terms* T = propagated(index, Q_.size(0))) {
         out.iterations = series_->terms();
-        out.F = pull_series(T, Y.mm(basis()), {}).F;
+        out.F = pull_series(*T, Y.mm(basis()), {}).F;
         return out;
       }
     const auto W =
@@ -125,8 +124,8 @@ class SparseEquilibrium : public Equilibrium {
   ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                     const torch::Tensor& C) const override {
     if (in_range(norm_of(cotangent)))
-      if (const auto T = propagated(index, C.size(1)); T.defined())
-        return pull_series(T, cotangent, g_.Q.t().mm(C.to(torch::kFloat64)));
+      if (const Terms* T = propagated(index, C.size(1)))
+        return pull_series(*T, cotangent, g_.Q.t().mm(C.to(torch::kFloat64)));
     return Equilibrium::pull_projected(index, cotangent, C);
   }
 
@@ -139,30 +138,32 @@ class SparseEquilibrium : public Equilibrium {
     return Q_.narrow(1, Q_.size(1) - m, m);
   }
 
-  // T_p(S) X at these nodes, where a product of it with so many columns costs less than one with S. Undefined
-  // elsewhere.
-  torch::Tensor propagated(const torch::Tensor& index, int64_t columns) const {
+  using Terms = std::vector<torch::Tensor>;
+
+  // T_p(S) X at these nodes, where a product of it with so many columns costs less than one with S; else
+  // null.
+  const Terms* propagated(const torch::Tensor& index, int64_t columns) const {
     constexpr int64_t least_columns = 8;  // to read T takes as long
-    if (!series_ || !series_->converges() || !index.defined()) return {};
+    if (!series_ || !series_->converges() || !index.defined()) return nullptr;
     const int64_t nodes = index.size(0), terms = series_->terms();
     // An entry of S, gathered twice, costs as much as two to five of a dense product: on PPI, whose nodes
     // have 29 neighbours and 50 features, both ways take the same time.
     if (nodes * std::max(columns, least_columns) > entries_ || !features_->affordable(nodes, terms))
       return {};
-    return features_->at(index, terms);
+    return &features_->at(index, terms);
   }
 
   // Z C at the nodes of T, with Ĉ = Qᵀ C: Σ_p T_p Q diag(c_p) Ĉ. Z Q where Ĉ is undefined. Each term counts
   // for the last columns of Q alone, and there are fewer and fewer of them.
-  torch::Tensor through_series(const torch::Tensor& T, const torch::Tensor& C_hat) const {
+  torch::Tensor through_series(const Terms& T, const torch::Tensor& C_hat) const {
     const auto c = series_->coefficients();
     const int64_t m = c.size(1);
-    auto sum = torch::zeros({T.size(1), C_hat.defined() ? C_hat.size(1) : m}, T.options());
+    auto sum = torch::zeros({T[0].size(0), C_hat.defined() ? C_hat.size(1) : m}, T[0].options());
     for (int64_t p = 0; p < series_->terms(); ++p) {
       const int64_t first = series_->first(p), active = m - first;
       const auto Q = g_.Q.narrow(1, first, active) * c[p].narrow(0, first, active);
       auto to = C_hat.defined() ? sum : sum.narrow(1, first, active);
-      to.addmm_(T[p], (C_hat.defined() ? Q.mm(C_hat.narrow(0, first, active)) : Q).to(T.scalar_type()));
+      to.addmm_(T[p], (C_hat.defined() ? Q.mm(C_hat.narrow(0, first, active)) : Q).to(sum.scalar_type()));
     }
     return sum;
   }
@@ -170,8 +171,7 @@ class SparseEquilibrium : public Equilibrium {
   // For the cotangent Y = D Êᵀ Qᵀ of Z at the nodes of T (Ê undefined: the identity), with P_p = Qᵀ T_pᵀ D:
   //
   //     ∂L/∂(γg) = Q (Σ_p (P_p Êᵀ) ∘ ∂c_p) Qᵀ,   ∂c_p the divided differences of c_p;   Zᵀ D = Q Σ_p c_p P_p
-  ProjectedGradients pull_series(const torch::Tensor& T, const torch::Tensor& D,
-                                 const torch::Tensor& E_hat) const {
+  ProjectedGradients pull_series(const Terms& T, const torch::Tensor& D, const torch::Tensor& E_hat) const {
     const auto c = series_->coefficients();
     ResolventSeries::Slopes slopes(*series_);
     torch::Tensor R, C;

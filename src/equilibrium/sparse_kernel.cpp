@@ -111,7 +111,8 @@ void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step,
       const int64_t row = i * step.width + step.begin;
       for (int v = 0; v < V; ++v) {
         const Line<T> z = load(step.Z + row + v * L), before = load(step.last + row + v * L);
-        const Line<T> r = load(step.X + row + v * L) + a[v] * t[v] - z;
+        const Line<T> x = step.X ? load(step.X + row + v * L) : Line<T>{};
+        const Line<T> r = x + a[v] * t[v] - z;
         store(step.last + row + v * L, before + omega[v] * (r + (z - before)));
         r_squares[v] += r * r;
         z_squares[v] += z * z;

@@ -39,7 +39,7 @@ void multiply_rows(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t c
 ///
 ///     r = x + a S z - z,   last ← last + ω (r + z - last)
 ///
-/// Columns begin … width-1 take part, one to most_lines whole lines of them.
+/// Columns begin … width-1 take part, one to most_lines whole lines of them. A null X is 0.
 template <class T>
 struct SemiIterationStep {
   const T *Z, *X, *a, *omega;

@@ -183,7 +183,8 @@ SparseProduct::Squares SparseProduct::advance(bool adjoint, const torch::Tensor&
   const int64_t width = Z.size(1), columns = width - begin;
   const auto active = [&](const torch::Tensor& t) { return t.narrow(-1, begin, columns); };
   if (rows.csr.defined()) {
-    const auto z = active(Z), r = active(X) + torch::mm(rows.csr, z.contiguous()) * active(a) - z;
+    const auto z = active(Z), received = torch::mm(rows.csr, z.contiguous()) * active(a),
+               r = (X.defined() ? active(X) + received : received) - z;
     auto to = active(last);
     to.add_((r + z - to) * active(omega));
     const auto squares = [](const torch::Tensor& t) {
@@ -195,7 +196,7 @@ SparseProduct::Squares SparseProduct::advance(bool adjoint, const torch::Tensor&
   AT_DISPATCH_FLOATING_TYPES(Z.scalar_type(), "semi-iteration", [&] {
     const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
     const SemiIterationStep<scalar_t> step{Z.data_ptr<scalar_t>(),
-                                           X.data_ptr<scalar_t>(),
+                                           X.defined() ? X.data_ptr<scalar_t>() : nullptr,
                                            a.data_ptr<scalar_t>(),
                                            omega.data_ptr<scalar_t>(),
                                            last.data_ptr<scalar_t>(),

@@ -49,7 +49,7 @@ class SparseProduct {
   ///     R = X + (Sᵀ Z) a - Z,   last ← last + ω (R + Z - last)
   ///
   /// on the columns from `begin` on: one to most_lines whole cache lines of them (sparse_kernel.h), in
-  /// contiguous matrices. Returns the squares of R and Z there.
+  /// contiguous matrices. An undefined X is 0. Returns the squares of R and Z there.
   Squares advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X, const torch::Tensor& a,
                   const torch::Tensor& omega, int64_t begin, torch::Tensor& last) const;
 
