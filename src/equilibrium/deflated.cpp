@@ -83,8 +83,9 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
 
   // Of both in one go: a GPU is waited for once.
   static std::pair<double, double> norms_of(const torch::Tensor& A, const torch::Tensor& B) {
-    const auto both = torch::stack({A.norm(), B.norm()}).to(torch::kCPU, torch::kFloat64);
-    return {both[0].item<double>(), both[1].item<double>()};
+    if (A.is_cpu()) return {A.norm().item<double>(), B.norm().item<double>()};
+    const auto both = torch::stack(at::_foreach_norm({A, B})).to(torch::kFloat64).cpu();
+    return {both.data_ptr<double>()[0], both.data_ptr<double>()[1]};
   }
 
   static double scale_down(double norm) { return std::ldexp(1.0, -out_of_scale(norm)); }

@@ -160,7 +160,6 @@ torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b) {
 
 // What BLAS calls the lower triangle by columns is our upper one by rows.
 Symmetric Symmetric::sum_of(const torch::Tensor& R) {
-  if (!R.is_cpu()) return Symmetric(R + R.t());
   auto A = R.contiguous();
   AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "symmetric sum",
                              [&] { add_lower_to_upper(A.data_ptr<scalar_t>(), A.size(0)); });
@@ -168,7 +167,6 @@ Symmetric Symmetric::sum_of(const torch::Tensor& R) {
 }
 
 Symmetric Symmetric::product_of(const torch::Tensor& left, const torch::Tensor& right) {
-  if (!left.is_cpu()) return sum_of(left.t().mm(right));
   const auto l = left.contiguous(), r = right.contiguous();
   auto A = torch::empty({l.size(1), l.size(1)}, l.options());
   AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "symmetric product", [&] {
@@ -179,10 +177,6 @@ Symmetric Symmetric::product_of(const torch::Tensor& left, const torch::Tensor& 
 }
 
 torch::Tensor Symmetric::add_and_dot_(const torch::Tensor& c, const torch::Tensor& B) {
-  if (!A_.is_cpu()) {
-    A_.addcmul_(c, B);
-    return (A_ * B).sum();
-  }
   const int64_t m = A_.size(0);
   auto sums = torch::empty({m}, torch::kFloat64);  // by rows, so that threads do not change the order
   const auto b_rows = B.contiguous();
@@ -204,10 +198,6 @@ torch::Tensor Symmetric::add_and_dot_(const torch::Tensor& c, const torch::Tenso
 }
 
 void Symmetric::add_(const torch::Tensor& c, const torch::Tensor& B) {
-  if (!A_.is_cpu()) {
-    A_.addcmul_(c, B);
-    return;
-  }
   const int64_t m = A_.size(0);
   const auto b_rows = B.contiguous();
   AT_DISPATCH_FLOATING_TYPES(A_.scalar_type(), "sum of symmetric matrices", [&] {
@@ -221,7 +211,6 @@ void Symmetric::add_(const torch::Tensor& c, const torch::Tensor& B) {
 }
 
 torch::Tensor Symmetric::multiplied(const torch::Tensor& F, const torch::Tensor& factor) const {
-  if (!A_.is_cpu()) return F.mm(A_).mul_(factor);
   const auto f = F.contiguous();
   auto out = torch::empty_like(f);
   AT_DISPATCH_FLOATING_TYPES(A_.scalar_type(), "symmetric factor", [&] {

@@ -13,7 +13,7 @@ torch::Tensor gram_of(const torch::Tensor& F);
 /// ⟨a_j, b_j⟩ of every row, (n, 1).
 torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b);
 
-/// A symmetric matrix. On a CPU what is below its diagonal is neither kept nor read.
+/// A symmetric matrix on the CPU. What is below its diagonal is neither kept nor read.
 class Symmetric {
  public:
   /// R + Rᵀ; uses up R's memory.

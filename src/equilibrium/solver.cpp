@@ -50,6 +50,10 @@ torch::Tensor Equilibrium::project(const torch::Tensor& index, const torch::Tens
 
 Moments Equilibrium::moments() const {
   const auto Z = rows().plain();
+  if (!Z.is_cpu()) {
+    const auto [variance, mean] = torch::var_mean(Z, /*dim=*/0, /*unbiased=*/false);
+    return {mean, variance};
+  }
   const auto mean = Z.mean(0);
   return {mean, (Z - mean).square_().mean(0)};  // libtorch's var(0) takes five times as long
 }
