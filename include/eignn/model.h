@@ -41,7 +41,8 @@ class Model : public torch::nn::Module {
 
   virtual const char* solver_name() const { return "none"; }
   virtual double preprocess_seconds() const { return 0; }
-  virtual double solve_seconds() const { return 0; }  // of the last solve
+  /// Of the last solve, where the next training step or evaluation will not repeat it.
+  virtual double solve_seconds() const { return 0; }
 
  protected:
   Model();

@@ -53,7 +53,8 @@ struct ProjectedGradients {
   torch::Tensor F, C;
 };
 
-/// A solved equilibrium. Holds what its adjoint needs, and does not change.
+/// A solved equilibrium. Holds what its adjoint needs, and does not change; neither may X, which it may read
+/// again. Some work may be left until it is asked for, so that one solver's equilibria are for one thread.
 class Equilibrium {
  public:
   virtual ~Equilibrium() = default;
@@ -127,6 +128,7 @@ struct SolverOptions {
   int64_t max_iterations = 100'000;  // then they give up with an error
   bool tf32 = false;    // krylov and picard on a GPU: sweeps in TF32 between residuals in full precision
   bool refine = false;  // direct: eigenvalues of g from long double; a thousand hops multiply their error
+  bool features_stay = true;  // sparse: X comes back with other F, and what S does to it is worth keeping
   SpectrumStore* store = nullptr;  // spectral and krylov: eigenbases kept between runs
 };
 

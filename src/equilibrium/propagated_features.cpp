@@ -13,69 +13,112 @@ namespace eignn {
 PropagatedFeatures::PropagatedFeatures(std::shared_ptr<const SparseProduct> S, torch::Tensor X)
     : S_(std::move(S)), X_(std::move(X)), norm_(norm_of(X_)) {}
 
-PropagatedFeatures::Sweep::Sweep(const torch::Tensor& X) {
-  const int64_t line = cache_line / static_cast<int64_t>(X.element_size()), most = most_lines * line;
-  for (int64_t from = 0; from < X.size(1); from += most) {
-    const int64_t columns = std::min(most, X.size(1) - from), width = (columns + line - 1) / line * line;
-    auto now = in_large_pages({X.size(0), width}, X.options()).zero_();
-    now.narrow(1, 0, columns).copy_(X.narrow(1, from, columns));
-    blocks_.push_back({columns, now, in_large_pages({X.size(0), width}, X.options()).zero_()});
-  }
+PropagatedFeatures::Sweep::Sweep(const torch::Tensor& X, int64_t first_column) : from(first_column) {
+  const int64_t line = cache_line / static_cast<int64_t>(X.element_size());
+  columns = std::min(most_lines * line, X.size(1) - from);
+  const int64_t width = (columns + line - 1) / line * line;
+  now = in_large_pages({X.size(0), width}, X.options()).zero_();
+  last = in_large_pages({X.size(0), width}, X.options()).zero_();
+  now.narrow(1, 0, columns).copy_(X.narrow(1, from, columns));
 }
 
-torch::Tensor PropagatedFeatures::Sweep::rows(const torch::Tensor& index) const {
-  std::vector<torch::Tensor> beside;
-  for (const Block& block : blocks_)
-    beside.push_back(block.now.index_select(0, index).narrow(1, 0, block.columns));
-  return (beside.size() == 1 ? beside[0] : torch::cat(beside, 1)).contiguous();
-}
-
+// T_1 = S T_0, then T_p+1 = 2 S T_p - T_p-1: with X = 0 and a = 1 a step of the semi-iteration is
+// last ← (1-ω) last + ω S now.
 void PropagatedFeatures::Sweep::advance(const SparseProduct& S) {
-  for (Block& block : blocks_) {
-    // T_1 = S T_0, then T_p+1 = 2 S T_p - T_p-1: with X = 0 and a = 1 a step of the semi-iteration is
-    // last ← (1-ω) last + ω S now.
-    const auto one = torch::ones({block.now.size(1)}, block.now.options());
-    S.advance(/*adjoint=*/false, block.now, /*X=*/{}, one, term_ == 0 ? one : one + one, 0, block.last);
-    std::swap(block.now, block.last);
-  }
-  ++term_;
+  const auto one = torch::ones({now.size(1)}, now.options());
+  S.advance(/*adjoint=*/false, now, /*X=*/{}, one, term == 0 ? one : one + one, 0, last);
+  std::swap(now, last);
+  ++term;
+}
+
+void PropagatedFeatures::Sweep::write(const torch::Tensor& index, torch::Tensor& rows) const {
+  rows.narrow(1, from, columns).copy_(now.index_select(0, index).narrow(1, 0, columns));
+}
+
+torch::Tensor PropagatedFeatures::space_for(const Known& known) const {
+  return torch::empty({known.index.size(0), X_.size(1)}, X_.options());
+}
+
+double PropagatedFeatures::bytes() const {
+  double sum = 0;
+  for (const Known& k : known_)
+    for (const auto& rows : k.rows) sum += static_cast<double>(rows.nbytes());
+  return sum;
+}
+
+double PropagatedFeatures::most_bytes() const {
+  constexpr double gibibyte = 1 << 30;
+  return std::max(gibibyte, 4 * static_cast<double>(X_.nbytes()));
 }
 
 bool PropagatedFeatures::affordable(int64_t nodes, int64_t terms) const {
-  constexpr double gibibyte = 1 << 30;
   const double row = static_cast<double>(X_.size(1) * static_cast<int64_t>(X_.element_size()));
-  return static_cast<double>(nodes) * static_cast<double>(terms) * row <=
-         std::max(gibibyte, 4 * row * static_cast<double>(X_.size(0)));
+  return static_cast<double>(nodes) * static_cast<double>(terms) * row <= most_bytes();
+}
+
+void PropagatedFeatures::forget() {
+  sweeps_.clear();
+  known_.clear();
+}
+
+// The entry of these nodes, put last; a new one has no terms.
+PropagatedFeatures::Known& PropagatedFeatures::entry_for(const torch::Tensor& index) {
+  const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
+    return (k.given.is_same(index) && k.version == static_cast<int64_t>(index._version())) ||
+           (k.index.sizes() == index.sizes() && k.index.equal(index));
+  });
+  if (found != known_.end())
+    std::rotate(found, found + 1, known_.end());
+  else
+    known_.push_back({index, index.clone(), static_cast<int64_t>(index._version()), {}});
+  // The oldest go where there are too many.
+  constexpr size_t most_known = 8;
+  while (known_.size() > 1 && (known_.size() > most_known || bytes() > most_bytes()))
+    known_.erase(known_.begin());
+  return known_.back();
+}
+
+// The terms that are missing, by a recurrence that starts again, some columns at a time.
+void PropagatedFeatures::catch_up(Known& known, int64_t terms) const {
+  const int64_t first = known.terms();
+  while (known.terms() < terms) known.rows.push_back(space_for(known));
+  for (int64_t from = 0; from < X_.size(1);) {
+    Sweep sweep(X_, from);
+    for (;; sweep.advance(*S_)) {
+      if (sweep.term >= first) sweep.write(known.index, known.rows[sweep.term]);
+      if (sweep.term + 1 >= terms) break;
+    }
+    from += sweep.columns;
+  }
+}
+
+// One term more for the entry that is asked for, and for those that are as far as it and may still grow.
+void PropagatedFeatures::advance_with(const Known& asked) {
+  for (Sweep& sweep : sweeps_) sweep.advance(*S_);
+  const int64_t term = sweeps_[0].term;
+  for (Known& k : known_) {
+    const bool may_grow = &k == &asked || (affordable(k.index.size(0), term + 1) && bytes() <= most_bytes());
+    if (k.terms() != term || !may_grow) continue;
+    k.rows.push_back(space_for(k));
+    for (const Sweep& sweep : sweeps_) sweep.write(k.index, k.rows.back());
+  }
 }
 
 const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& index, int64_t terms) {
-  constexpr size_t most_known = 4;  // training and validation nodes, and room for two more
-  auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
-    return k.index.is_same(index) || (k.index.sizes() == index.sizes() && k.index.equal(index));
-  });
-  if (found == known_.end()) {
-    if (known_.size() == most_known) known_.erase(known_.begin());
-    // Up to where the sweep stands by one of its own.
-    Known fresh{index.clone(), {}};
-    if (!sweep_) sweep_.emplace(X_);
-    if (sweep_->term() > 0) {
-      Sweep own(X_);
-      for (; own.term() < sweep_->term(); own.advance(*S_)) fresh.rows.push_back(own.rows(index));
-    }
-    fresh.rows.push_back(sweep_->rows(index));
-    known_.push_back(std::move(fresh));
-  } else {
-    std::rotate(found, found + 1, known_.end());
+  try {
+    Known& known = entry_for(index);
+    if (known.terms() >= terms) return known.rows;
+    if (sweeps_.empty())
+      for (int64_t from = 0; from < X_.size(1); from += sweeps_.back().columns)
+        sweeps_.emplace_back(X_, from);
+    const int64_t there = sweeps_[0].term + 1;
+    catch_up(known, std::min(terms, there));
+    while (known.terms() < terms) advance_with(known);
+    return known.rows;
+  } catch (...) {  // the entries need not be as long as they say
+    forget();
+    throw;
   }
-  // Those who are not asked for now do not grow beyond what one would ask for.
-  known_.erase(std::remove_if(known_.begin(), known_.end() - 1,
-                              [&](const Known& k) { return !affordable(k.index.size(0), terms); }),
-               known_.end() - 1);
-  while (sweep_->term() + 1 < terms) {
-    sweep_->advance(*S_);
-    for (Known& k : known_) k.rows.push_back(sweep_->rows(k.index));
-  }
-  return known_.back().rows;
 }
 
 }  // namespace eignn

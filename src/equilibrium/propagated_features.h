@@ -5,15 +5,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "equilibrium/sparse_product.h"
 
 namespace eignn {
 
-/// Of one symmetric S and one X. Keeps what it was last asked for; what it says does not depend on that, so
-/// that a run which is taken up again goes on as it would have.
+/// Of one symmetric S and one X. Keeps the last few sets of nodes that it was asked for; what it says does
+/// not depend on them, so that a run which is taken up again goes on as it would have.
 class PropagatedFeatures {
  public:
   PropagatedFeatures(std::shared_ptr<const SparseProduct> S, torch::Tensor X);
@@ -21,41 +20,47 @@ class PropagatedFeatures {
   /// ‖X‖
   double norm() const { return norm_; }
 
-  /// T_0 X, T_1 X, … at these nodes, (nodes, m) each: so many terms or more.
+  /// T_0 X, T_1 X, … at these nodes, (nodes, m) each: so many terms or more. Valid until the next call.
   const std::vector<torch::Tensor>& at(const torch::Tensor& index, int64_t terms);
 
   /// Whether so many terms at so many nodes are few enough to keep: not more than the four n×m matrices that
-  /// an iteration works on, or 1 GiB.
+  /// an iteration works on, or 1 GiB. All sets together take twice that at most.
   bool affordable(int64_t nodes, int64_t terms) const;
 
- private:
-  /// The recurrence for T_p(S) X at all nodes, 64 columns (32 in float64) at a time.
-  class Sweep {
-   public:
-    explicit Sweep(const torch::Tensor& X);
-    /// The number of the term that stands there.
-    int64_t term() const { return term_; }
-    torch::Tensor rows(const torch::Tensor& index) const;
-    void advance(const SparseProduct& S);
+  /// Gives all memory back.
+  void forget();
 
-   private:
-    struct Block {
-      int64_t columns;          // that are X's; the others fill cache lines
-      torch::Tensor now, last;  // T_p X, T_p-1 X
-    };
-    std::vector<Block> blocks_;
-    int64_t term_ = 0;
+ private:
+  /// The recurrence for T_p(S) X at all nodes, for some columns of X.
+  struct Sweep {
+    int64_t from, columns;    // those of X; the others fill cache lines
+    torch::Tensor now, last;  // T_p X, T_p-1 X
+    int64_t term = 0;         // p
+
+    Sweep(const torch::Tensor& X, int64_t first_column);
+    void advance(const SparseProduct& S);
+    void write(const torch::Tensor& index, torch::Tensor& rows) const;
   };
+  /// At some nodes; `given` is what they were asked for by, at that version.
   struct Known {
-    torch::Tensor index;
+    torch::Tensor given, index;
+    int64_t version;
     std::vector<torch::Tensor> rows;
+
+    int64_t terms() const { return static_cast<int64_t>(rows.size()); }
   };
+  Known& entry_for(const torch::Tensor& index);
+  void catch_up(Known& known, int64_t terms) const;
+  void advance_with(const Known& asked);
+  torch::Tensor space_for(const Known& known) const;
+  double bytes() const;
+  double most_bytes() const;
 
   std::shared_ptr<const SparseProduct> S_;
   torch::Tensor X_;
   double norm_;
-  std::optional<Sweep> sweep_;  // as far as the longest of `known_`
-  std::vector<Known> known_;    // the last asked for comes last
+  std::vector<Sweep> sweeps_;  // of all columns, at the same term; empty: not begun
+  std::vector<Known> known_;   // the last asked for comes last
 };
 
 }  // namespace eignn

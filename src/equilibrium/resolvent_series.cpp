@@ -9,13 +9,18 @@ namespace eignn {
 
 namespace {
 
-// The least k with Σ_{p≥k} 2 p q^p / s at most `tolerance`, or most + 1.
-int64_t terms_for(double q, double s, double tolerance, int64_t most) {
-  double power = 1;
-  for (int64_t k = 1; k <= most; ++k) {
-    power *= q;
-    const double n = static_cast<double>(k), rest = power * (n / (1 - q) + q / ((1 - q) * (1 - q)));
-    if (2 * rest <= tolerance * s) return k;
+// The least k for which the terms from p = k on add up to at most `tolerance`, those of the derivative in a
+// as well, or most + 1. With q' = 1/(s(1+s)):
+//
+//     Σ 2 q^p / s = 2 q^k/(1-q) / s
+//     Σ 2 (q^p / s)' = 2 q^(k-1) (k/(1-q) + q/(1-q)²) q'/s + 2 q^k/(1-q) a/s³
+int64_t terms_for(double a, double s, double q, double tolerance, int64_t most) {
+  double before = 1;  // q^(k-1)
+  for (int64_t k = 1; k <= most; ++k, before *= q) {
+    const double n = static_cast<double>(k), value = 2 * before * q / (1 - q) / s;
+    const double slope =
+        2 * before * (n / (1 - q) + q / ((1 - q) * (1 - q))) / (s * s * (1 + s)) + value * a / (s * s);
+    if (value <= tolerance && slope <= tolerance) return k;
   }
   return most + 1;
 }
@@ -25,9 +30,10 @@ int64_t terms_for(double q, double s, double tolerance, int64_t most) {
 ResolventSeries::ResolventSeries(const torch::Tensor& a, const torch::Tensor& one_minus_a, double tolerance,
                                  int64_t most_terms)
     : a_(a), s_((one_minus_a * (1 + a)).sqrt()), q_(a / (1 + s_)) {
-  const auto q = q_.to(torch::kCPU), s = s_.to(torch::kCPU);
-  for (int64_t c = 0; c < a.size(0); ++c)
-    terms_.push_back(terms_for(q[c].item<double>(), s[c].item<double>(), tolerance, most_terms));
+  const auto numbers = torch::stack({a_, s_, q_}).cpu();
+  const double* a_data = numbers.data_ptr<double>();
+  for (int64_t c = 0, m = a.size(0); c < m; ++c)
+    terms_.push_back(terms_for(a_data[c], a_data[m + c], a_data[2 * m + c], tolerance, most_terms));
   converges_ = terms_.back() <= most_terms;
 }
 

@@ -20,7 +20,8 @@
 //     Z_L = Σ_p (T_p(S) X)_L Q diag(c_p(a)) Qᵀ
 //
 // with scalar c_p (resolvent_series.h): T_p(S) X is computed once, and neither a solve at these nodes nor its
-// gradient in F has a product with S any more.
+// gradient in F has a product with S any more. Memory then: two n×m matrices, from which the recurrence goes
+// on when training makes the series longer, and the rows (propagated_features.h).
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -79,9 +80,17 @@ class SparseEquilibrium : public Equilibrium {
     const int64_t m = g_.a.size(0), fill = (line_ - m % line_) % line_;
     Q_ = torch::cat({torch::zeros({m, fill}, g_.Q.options()), g_.Q}, 1).to(X.scalar_type());
     a_ = torch::cat({torch::zeros({fill}, g_.a.options()), g_.a}).to(X.scalar_type());
-    if (features_ && in_range(features_->norm()))
-      series_.emplace(g_.a, g_.one_minus_a, backward_tolerance(options), most_terms);
-    if (!series_ || !series_->converges()) Z();
+    // A tolerance below ten round-offs is for those who see their residual.
+    if (features_ && in_range(features_->norm()) &&
+        backward_tolerance(options) >= 10 * unit_roundoff(options.dtype)) {
+      series_.emplace(g_.a, g_.one_minus_a, backward_tolerance(options),
+                      std::min(most_terms, options.max_iterations));
+      if (!series_->converges()) {
+        series_.reset();
+        features_->forget();
+      }
+    }
+    if (!series_) Z();
   }
 
   ScaledRows rows(const torch::Tensor& index) const override {
@@ -101,7 +110,6 @@ class SparseEquilibrium : public Equilibrium {
     Gradients out;
     if (!want_X && in_range(y_norm))
       if (const Terms* T = propagated(index, Q_.size(0))) {
-        out.iterations = series_->terms();
         out.F = pull_series(*T, Y.mm(basis()), {}).F;
         return out;
       }
@@ -130,7 +138,8 @@ class SparseEquilibrium : public Equilibrium {
   }
 
  private:
-  static bool in_range(double norm) { return std::isfinite(norm) && out_of_scale(norm) == 0; }
+  // Products of two such stay in range, and so do their sums.
+  static bool in_range(double norm) { return norm == 0 || (norm > 1e-12 && norm < 1e12); }
 
   // Q without the columns that fill up.
   torch::Tensor basis() const {
@@ -144,7 +153,7 @@ class SparseEquilibrium : public Equilibrium {
   // null.
   const Terms* propagated(const torch::Tensor& index, int64_t columns) const {
     constexpr int64_t least_columns = 8;  // to read T takes as long
-    if (!series_ || !series_->converges() || !index.defined()) return nullptr;
+    if (!series_ || !index.defined()) return nullptr;
     const int64_t nodes = index.size(0), terms = series_->terms();
     // An entry of S, gathered twice, costs as much as two to five of a dense product: on PPI, whose nodes
     // have 29 neighbours and 50 features, both ways take the same time.
@@ -318,7 +327,7 @@ class SparseSolver : public Solver {
     const Stopwatch watch;
     // An X that is to be differentiated is another one next time, and Z at all nodes is needed anyway.
     std::shared_ptr<PropagatedFeatures> features;
-    if (S_->symmetric && !X.requires_grad())
+    if (S_->symmetric && options_.features_stay && !X.requires_grad())
       features = features_.get(
           X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
     auto solved = std::make_shared<SparseEquilibrium>(product_, *S_, work_, std::move(features), F,

@@ -93,6 +93,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.device = parse_device(c.device);
   options.max_iterations = 5000;  // a step that takes more is no step forward: the weights went astray
   options.tf32 = c.tf32 == "on" && options.device.is_cuda();
+  options.features_stay = c.encoder == 0;
   return options;
 }
 

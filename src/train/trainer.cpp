@@ -133,10 +133,10 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
     const Stopwatch watch;
     EpochReport report;
     report.epoch = progress.next_epoch;
+    // What of this step's solve the evaluation before it has done belongs to the step's cost.
+    const double solved = report.epoch > 0 ? trainer.model().solve_seconds() : 0;
     report.train_loss = trainer.step(report.epoch);
-    // The solve of this step was done by the evaluation before it; both belong to the step's cost.
-    const double solve = trainer.model().solve_seconds();
-    const double step_seconds = watch.seconds() + (report.epoch > 0 ? solve : 0);
+    const double step_seconds = watch.seconds() + solved;
     const auto evaluation = trainer.evaluate(trainer.split().val);
     report.val_loss = evaluation.loss;
     report.metric = trainer.metric();

@@ -60,6 +60,32 @@ TEST(PropagatedFeatures, DoNotDependOnWhatWasAskedBefore) {
   }
 }
 
+// A set that needs fewer terms than another has gets no more than it needs, and the rest when it asks for it.
+TEST(PropagatedFeatures, AreNoLongerThanAskedFor) {
+  Problem problem(60, 40);
+  const auto first = torch::tensor({1, 2}, torch::kInt64), second = torch::tensor({5, 40}, torch::kInt64);
+  EXPECT_EQ(problem.features.at(first, 7).size(), 7U);
+  EXPECT_EQ(problem.features.at(second, 3).size(), 3U);
+  EXPECT_EQ(problem.features.at(first, 8).size(), 8U);
+  for (const int64_t terms : {3, 5, 8, 11}) {
+    const auto& rows = problem.features.at(second, terms);
+    ASSERT_EQ(static_cast<int64_t>(rows.size()), terms);
+    EXPECT_LE(relative_error(torch::stack(rows), expected_rows(problem.S, problem.X, second, terms)), 1e-13);
+  }
+  problem.features.forget();
+  EXPECT_EQ(problem.features.at(second, 2).size(), 2U);
+}
+
+TEST(PropagatedFeatures, KnowNodesThatChangedInPlace) {
+  Problem problem(60, 8);
+  auto index = torch::tensor({1, 2}, torch::kInt64);
+  problem.features.at(index, 3);
+  index.add_(1);
+  EXPECT_LE(relative_error(torch::stack(problem.features.at(index, 3)),
+                           expected_rows(problem.S, problem.X, index, 3)),
+            1e-13);
+}
+
 TEST(PropagatedFeatures, AreKeptUpToAGibibyte) {
   Problem problem(60, 64, torch::kFloat32);
   EXPECT_TRUE(problem.features.affordable(1 << 20, 4));

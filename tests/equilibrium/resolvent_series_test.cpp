@@ -43,6 +43,22 @@ TEST(ResolventSeries, AddsUpToTheResolventWithinItsTolerance) {
   }
 }
 
+// The derivative's terms are larger than the values', and of a tiny a the first of them is all there is.
+TEST(ResolventSeries, LeavesOutLittleOfTheDerivative) {
+  for (const double tolerance : {1e-3, 6e-7, 1e-14})
+    for (const double a : {0.0, 1e-12, 1e-7, 1e-4, 0.1, 0.8, 0.95}) {
+      const auto series = series_of({a}, tolerance);
+      for (const double lambda : {-1.0, 0.2, 1.0}) {
+        ResolventSeries::Slopes slope(series);
+        double sum = 0;
+        for (int64_t p = 0; p < series.terms(); ++p)
+          sum += slope.next().item<double>() * chebyshev(p, lambda);
+        const double exact = lambda / ((1 - a * lambda) * (1 - a * lambda));
+        EXPECT_NEAR(sum, exact, tolerance + 1e-13 * std::abs(exact)) << a << " " << lambda;
+      }
+    }
+}
+
 TEST(ResolventSeries, LeavesColumnsWhenTheyAreDone) {
   const auto series = series_of(some_a, 1e-7);
   EXPECT_EQ(series.first(0), 0);

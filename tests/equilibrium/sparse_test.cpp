@@ -64,7 +64,7 @@ TEST(SparseSolver, AgreesWithOthersForAnyNumberOfFeatures) {
     }
 }
 
-// Few nodes of an X that stays: no product with S, which `iterations` would count.
+// Few nodes of an X that stays: Z is not solved for, which `iterations` would tell.
 TEST(SparseSolver, AgreesWithOthersAtFewNodes) {
   for (const int64_t m : {1, 7, 8, 31, 40, 64, 100})
     for (const double leading : {0.3, 30.0}) {
@@ -92,16 +92,16 @@ TEST(SparseSolver, AgreesWithOthersAtFewNodes) {
     }
 }
 
-// What an iteration proves of its residual the series has to keep, up to its longest.
+// What an iteration proves of its residual the series has to keep, up to its longest of a hundred terms.
 TEST(SparseSolver, KeepsItsBoundByTheSeriesToo) {
   for (const auto dtype : {torch::kFloat32, torch::kFloat64})
     for (const Graph& graph : {rmat_graph(1000, 30'000, 1), star(2000), chain_graph(1, 1000)})
-      for (const double gamma : {0.5, 0.8, 0.95, 0.98}) {
+      for (const double gamma : {0.5, 0.8, dtype == torch::kFloat32 ? 0.96 : 0.9}) {
         const auto S = propagation(graph);
         SolverOptions options;
         options.dtype = dtype;
         options.gamma = gamma;
-        // Two features, so that all nodes are few; μ = 0.9999 and 0.01
+        // Two features, so that all nodes are few; μ = 0.99995 and 0.01
         const auto F = torch::tensor({{1.0, 0.0}, {0.0, 0.1}}, dtype);
         auto X = random_matrix(S->nodes, 2, 4).to(dtype);
         X.select(1, 0).add_(1);  // leans towards the eigenvector of 1, on which the series is slowest
@@ -109,13 +109,55 @@ TEST(SparseSolver, KeepsItsBoundByTheSeriesToo) {
         const auto solved = make_solver("sparse", S, options, 2)->solve(F, X);
         auto Z = torch::empty_like(X);
         for (const auto& some : all.chunk(16)) Z.index_copy_(0, some, solved->rows(some).plain());
-        if (gamma <= 0.8) {  // beyond, it may take too many terms
-          EXPECT_EQ(solved->iterations, 0);
-        }
+        EXPECT_EQ(solved->iterations, 0) << gamma;
         EXPECT_LE(residual(*S, Z, F, X, gamma, 1e-12) * X.norm().item<double>(),
                   backward_tolerance(options) * (X.norm() + Z.norm()).item<double>())
             << gamma;
       }
+}
+
+TEST(SparseSolver, IteratesWhereTheSeriesIsNoWay) {
+  const auto S = propagation(rmat_graph(400, 4000, 2));
+  const auto F = weights(8, 30), X = random_matrix(400, 8, 5), index = torch::arange(10);
+  const auto iterates = [&](const SolverOptions& options, const torch::Tensor& x) {
+    const auto solved = make_solver("sparse", S, options, 8)->solve(F, x);
+    solved->rows(index);
+    return solved->iterations > 0;
+  };
+  SolverOptions options;
+  EXPECT_FALSE(iterates(options, X));
+  EXPECT_TRUE(iterates(options, X * 1e20));
+  EXPECT_TRUE(iterates(options, X.clone().set_requires_grad(true)));
+  options.features_stay = false;
+  EXPECT_TRUE(iterates(options, X));
+  options = {};
+  options.tolerance = 5e-16;
+  EXPECT_TRUE(iterates(options, X));
+  options = {};
+  options.gamma = 0.99;
+  EXPECT_TRUE(iterates(options, X));
+}
+
+// g next to nothing, and nothing; no nodes; cotangents beyond the range that two factors share.
+TEST(SparseSolver, AgreesWithOthersAtFewNodesAtTheEdges) {
+  const auto S = propagation(rmat_graph(400, 4000, 2));
+  const auto X = random_matrix(400, 8, 5), Y = random_matrix(3, 8, 6);
+  const auto index = torch::tensor({17, 0, 399}, torch::kInt64), none = torch::empty({0}, torch::kInt64);
+  SolverOptions options;
+  options.epsilon = 1;
+  for (const double size : {1.0, 1e-4, 1e-8, 0.0}) {
+    const auto F = weights(8, 1) * size;
+    const auto a = make_solver("sparse", S, options, 8)->solve(F, X),
+               b = make_solver("direct", S, options, 8)->solve(F, X);
+    EXPECT_LE(relative_error(a->rows(index).plain(), b->rows(index).plain()), 1e-13) << size;
+    for (const double length : {1.0, 1e-20, 1e20})
+      EXPECT_LE(relative_error(a->pull(index, {Y * length, {}}, false).F,
+                               b->pull(index, {Y * length, {}}, false).F),
+                1e-12)
+          << size << " " << length;
+    EXPECT_EQ(a->rows(none).plain().size(0), 0);
+    EXPECT_EQ(a->pull(none, {Y.narrow(0, 0, 0), {}}, false).F.abs().max().item<double>(), 0);
+  }
 }
 
 // As a run does that is taken up again.
