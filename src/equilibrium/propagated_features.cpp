@@ -46,6 +46,7 @@ double PropagatedFeatures::bytes() const {
   return sum;
 }
 
+// Of one set of nodes; two of them never drive each other out.
 double PropagatedFeatures::most_bytes() const {
   constexpr double gibibyte = 1 << 30;
   return std::max(gibibyte, 4 * static_cast<double>(X_.nbytes()));
@@ -73,7 +74,7 @@ PropagatedFeatures::Known& PropagatedFeatures::entry_for(const torch::Tensor& in
     known_.push_back({index, index.clone(), static_cast<int64_t>(index._version()), {}});
   // The oldest go where there are too many.
   constexpr size_t most_known = 8;
-  while (known_.size() > 1 && (known_.size() > most_known || bytes() > most_bytes()))
+  while (known_.size() > 1 && (known_.size() > most_known || bytes() > 2 * most_bytes()))
     known_.erase(known_.begin());
   return known_.back();
 }
@@ -81,6 +82,7 @@ PropagatedFeatures::Known& PropagatedFeatures::entry_for(const torch::Tensor& in
 // The terms that are missing, by a recurrence that starts again, some columns at a time.
 void PropagatedFeatures::catch_up(Known& known, int64_t terms) const {
   const int64_t first = known.terms();
+  if (first >= terms) return;
   while (known.terms() < terms) known.rows.push_back(space_for(known));
   for (int64_t from = 0; from < X_.size(1);) {
     Sweep sweep(X_, from);
@@ -97,7 +99,8 @@ void PropagatedFeatures::advance_with(const Known& asked) {
   for (Sweep& sweep : sweeps_) sweep.advance(*S_);
   const int64_t term = sweeps_[0].term;
   for (Known& k : known_) {
-    const bool may_grow = &k == &asked || (affordable(k.index.size(0), term + 1) && bytes() <= most_bytes());
+    const bool may_grow =
+        &k == &asked || (affordable(k.index.size(0), term + 1) && bytes() <= 2 * most_bytes());
     if (k.terms() != term || !may_grow) continue;
     k.rows.push_back(space_for(k));
     for (const Sweep& sweep : sweeps_) sweep.write(k.index, k.rows.back());

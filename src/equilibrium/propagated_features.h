@@ -24,7 +24,7 @@ class PropagatedFeatures {
   const std::vector<torch::Tensor>& at(const torch::Tensor& index, int64_t terms);
 
   /// Whether so many terms at so many nodes are few enough to keep: not more than the four n×m matrices that
-  /// an iteration works on, or 1 GiB. All sets together take twice that at most.
+  /// an iteration works on, or 1 GiB. All sets together take two or three times that at most.
   bool affordable(int64_t nodes, int64_t terms) const;
 
   /// Gives all memory back.
