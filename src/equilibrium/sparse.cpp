@@ -158,7 +158,7 @@ class SparseEquilibrium : public Equilibrium {
     // An entry of S, gathered twice, costs as much as two to five of a dense product: on PPI, whose nodes
     // have 29 neighbours and 50 features, both ways take the same time.
     if (nodes * std::max(columns, least_columns) > entries_ || !features_->affordable(nodes, terms))
-      return {};
+      return nullptr;
     return &features_->at(index, terms);
   }
 
