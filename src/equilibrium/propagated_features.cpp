@@ -101,10 +101,14 @@ void PropagatedFeatures::advance_with(const Known& asked) {
   for (Known& k : known_) {
     const bool may_grow =
         &k == &asked || (affordable(k.index.size(0), term + 1) && bytes() <= 2 * most_bytes());
-    if (k.terms() != term || !may_grow) continue;
-    k.rows.push_back(space_for(k));
-    for (const Sweep& sweep : sweeps_) sweep.write(k.index, k.rows.back());
+    if (k.terms() == term && may_grow) take_term(k);
   }
+}
+
+// The term at which the recurrence stands.
+void PropagatedFeatures::take_term(Known& known) const {
+  known.rows.push_back(space_for(known));
+  for (const Sweep& sweep : sweeps_) sweep.write(known.index, known.rows.back());
 }
 
 const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& index, int64_t terms) {
@@ -114,8 +118,8 @@ const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& in
     if (sweeps_.empty())
       for (int64_t from = 0; from < X_.size(1); from += sweeps_.back().columns)
         sweeps_.emplace_back(X_, from);
-    const int64_t there = sweeps_[0].term + 1;
-    catch_up(known, std::min(terms, there));
+    catch_up(known, std::min(terms, sweeps_[0].term));
+    if (known.terms() < terms && known.terms() == sweeps_[0].term) take_term(known);
     while (known.terms() < terms) advance_with(known);
     return known.rows;
   } catch (...) {  // the entries need not be as long as they say

@@ -52,6 +52,7 @@ class PropagatedFeatures {
   Known& entry_for(const torch::Tensor& index);
   void catch_up(Known& known, int64_t terms) const;
   void advance_with(const Known& asked);
+  void take_term(Known& known) const;
   torch::Tensor space_for(const Known& known) const;
   double bytes() const;
   double most_bytes() const;
