@@ -233,7 +233,9 @@ void add_bench_scaling(CLI::App& bench) {
       "  eignn bench scaling --json >results/bench-scaling.json\n"
       "Random features on R-MAT graphs (ten edges per node, m = 64 unless the axis varies it) and on "
       "chains.\n"
-      "Each point runs in a process of its own, `sparse` beside the solvers that one can wait for there.");
+      "Each point runs in a process of its own, `sparse` beside the solvers that one can wait for there.\n"
+      "`first` is the first epoch, with what is computed once; `labelled` says how far an epoch's scores at\n"
+      "the training nodes are from those of the Z whose residual is printed.");
   auto flags = std::make_shared<Flags>();
   command->add_option("--axis", flags->axis, "nodes, features, density, components or all")
       ->capture_default_str();

@@ -152,7 +152,7 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
   const std::string stem = experiment.name + (flags.quick ? "-quick" : "");
   const auto figures = draw(experiment.plots(results), flags.out, stem);
   Written written{results, experiment.page(results, figures), stem + ".md"};
-  write_file_atomically(fmt::format("{}/{}.json", flags.out, stem), results.dump(1) + "\n");
+  write_file_atomically(fmt::format("{}/{}.json", flags.out, stem), results.dump() + "\n");
   write_file_atomically(fmt::format("{}/{}", flags.out, written.page_file), written.page);
   return written;
 }

@@ -65,13 +65,12 @@ void PropagatedFeatures::forget() {
 // The entry of these nodes, put last; a new one has no terms.
 PropagatedFeatures::Known& PropagatedFeatures::entry_for(const torch::Tensor& index) {
   const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
-    return (k.given.is_same(index) && k.version == static_cast<int64_t>(index._version())) ||
-           (k.index.sizes() == index.sizes() && k.index.equal(index));
+    return k.index.sizes() == index.sizes() && k.index.equal(index);
   });
   if (found != known_.end())
     std::rotate(found, found + 1, known_.end());
   else
-    known_.push_back({index, index.clone(), static_cast<int64_t>(index._version()), {}});
+    known_.push_back({index.clone(), {}});
   // The oldest go where there are too many.
   constexpr size_t most_known = 8;
   while (known_.size() > 1 && (known_.size() > most_known || bytes() > 2 * most_bytes()))

@@ -41,10 +41,9 @@ class PropagatedFeatures {
     void advance(const SparseProduct& S);
     void write(const torch::Tensor& index, torch::Tensor& rows) const;
   };
-  /// At some nodes; `given` is what they were asked for by, at that version.
+  /// At some nodes.
   struct Known {
-    torch::Tensor given, index;
-    int64_t version;
+    torch::Tensor index;
     std::vector<torch::Tensor> rows;
 
     int64_t terms() const { return static_cast<int64_t>(rows.size()); }

@@ -134,7 +134,7 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
     EpochReport report;
     report.epoch = progress.next_epoch;
     // What of this step's solve the evaluation before it has done belongs to the step's cost.
-    const double solved = report.epoch > 0 ? trainer.model().solve_seconds() : 0;
+    const double solved = trainer.model().solve_seconds();
     report.train_loss = trainer.step(report.epoch);
     const double step_seconds = watch.seconds() + solved;
     const auto evaluation = trainer.evaluate(trainer.split().val);

@@ -46,10 +46,11 @@ TEST(PropagatedFeatures, AreChebyshevPolynomialsOfS) {
 TEST(PropagatedFeatures, DoNotDependOnWhatWasAskedBefore) {
   Problem asked(60, 20), fresh(60, 20);
   std::vector<torch::Tensor> places;
-  for (int64_t k = 0; k < 6; ++k) places.push_back(torch::tensor({k, 2 * k, 50 - k}, torch::kInt64));
+  // More than are kept.
+  for (int64_t k = 0; k < 10; ++k) places.push_back(torch::tensor({k, 2 * k, 50 - k}, torch::kInt64));
   for (const size_t terms : {3, 4, 9, 2})
     for (const auto& place : places) {
-      const auto& rows = asked.features.at(place, static_cast<int64_t>(terms));
+      const auto rows = asked.features.at(place, static_cast<int64_t>(terms));
       ASSERT_GE(rows.size(), terms);
       // Another tensor that names the same nodes.
       EXPECT_TRUE(asked.features.at(place.clone(), static_cast<int64_t>(terms))[1].is_same(rows[1]));
@@ -74,6 +75,16 @@ TEST(PropagatedFeatures, AreNoLongerThanAskedFor) {
   }
   problem.features.forget();
   EXPECT_EQ(problem.features.at(second, 2).size(), 2U);
+}
+
+// As training and validation nodes do: one product serves both.
+TEST(PropagatedFeatures, GrowTogether) {
+  Problem problem(60, 40);
+  const auto first = torch::tensor({1, 2}, torch::kInt64), second = torch::tensor({5, 40}, torch::kInt64);
+  problem.features.at(first, 5);
+  problem.features.at(second, 5);
+  problem.features.at(first, 7);
+  EXPECT_EQ(problem.features.at(second, 5).size(), 7U);
 }
 
 TEST(PropagatedFeatures, KnowNodesThatChangedInPlace) {
