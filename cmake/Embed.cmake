@@ -2,7 +2,7 @@
 
 # eignn_embed_recipes(OUTPUT FILES...): a C++ file that holds each recipe under its path in recipes/, less the ending.
 function(eignn_embed_recipes output)
-  set(text "// Made from recipes/ by cmake/Embed.cmake.\n#include \"train/recipes.h\"\n\nnamespace eignn {\n\n")
+  set(text "// Made from recipes/ by cmake/Embed.cmake.\n#include \"run/recipes.h\"\n\nnamespace eignn {\n\n")
   string(APPEND text "const std::vector<EmbeddedRecipe>& embedded_recipes() {\n  static const std::vector<EmbeddedRecipe> all = {\n")
   foreach(file IN LISTS ARGN)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/recipes ${file})

@@ -1,34 +1,89 @@
+// What the library throws. Every message is one line, "problem (where); remedy", without a newline at the end.
 #pragma once
 
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace eignn {
 
-/// A failure that the user can mend. The message is one line, "what (where); remedy", without a newline at
-/// the end, so that the command line can print it as it is. Mistakes of the programmer are no `Error`.
+/// The base of all errors that this library throws on purpose. The parts of the message are kept, so that a
+/// binding (the command line, Python) can name the place in its own words.
 class Error : public std::runtime_error {
  public:
-  Error(int exit_code, const std::string& what) : std::runtime_error(what), exit_code_(exit_code) {}
+  Error(const std::string& problem, const std::string& where, const std::string& remedy)
+      : std::runtime_error(sentence(problem, where, remedy)),
+        problem_(problem),
+        where_(where),
+        remedy_(remedy) {}
 
-  /// What the process returns when nobody handles this error.
-  int exit_code() const { return exit_code_; }
+  const std::string& problem() const { return problem_; }
+  const std::string& where() const { return where_; }
+  const std::string& remedy() const { return remedy_; }
+
+  /// "problem (where); remedy", with the parts that are there.
+  static std::string sentence(const std::string& problem, const std::string& where,
+                              const std::string& remedy) {
+    return problem + (where.empty() ? "" : " (" + where + ")") + (remedy.empty() ? "" : "; " + remedy);
+  }
 
  private:
-  int exit_code_;
+  std::string problem_, where_, remedy_;
 };
 
-/// The request itself is wrong: an unknown command, flag or name, a value out of range, flags that exclude
-/// each other. Exit code 2.
-class UsageError : public Error {
+/// The caller gave something that cannot be: a name that does not exist, a number out of range, a tensor of
+/// the wrong shape, type or device, options that exclude each other. `field` is the argument's or option's
+/// name as the API spells it ("gamma", "X", "self-loops").
+class ArgumentError : public Error {
  public:
-  explicit UsageError(const std::string& what) : Error(2, what) {}
+  ArgumentError(const std::string& field, const std::string& problem, const std::string& remedy = {})
+      : Error(problem, field, remedy) {}
+
+  const std::string& field() const { return where(); }
 };
 
-/// The request is fine and what it met is not: files, data, shapes, NaN, disk, non-convergence. Exit code 1.
+/// A file or a data set does not say what it should. `place` is a line, a key or a row, or empty.
+class DataError : public Error {
+ public:
+  DataError(const std::string& file, const std::string& place, const std::string& problem,
+            const std::string& remedy = {})
+      : Error(problem, place.empty() ? file : file + ", " + place, remedy), file_(file), place_(place) {}
+
+  const std::string& file() const { return file_; }
+  const std::string& place() const { return place_; }
+
+ private:
+  std::string file_, place_;
+};
+
+/// A solve or a training did not arrive: iterations ran out, a loss or a weight left the floating range.
+class ConvergenceError : public Error {
+ public:
+  ConvergenceError(const std::string& problem, const std::string& where, const std::string& remedy,
+                   double residual = std::numeric_limits<double>::quiet_NaN())
+      : Error(problem, where, remedy), residual_(residual) {}
+
+  /// The residual that was reached; NaN where none is known.
+  double residual() const { return residual_; }
+
+ private:
+  double residual_;
+};
+
+/// The names of the previous edition, until every room throws the types above.
+class UsageError : public ArgumentError {
+ public:
+  explicit UsageError(const std::string& what) : ArgumentError({}, what) {}
+};
 class InputError : public Error {
  public:
-  explicit InputError(const std::string& what) : Error(1, what) {}
+  explicit InputError(const std::string& what) : Error(what, {}, {}) {}
+};
+
+/// The machine cannot give what is needed: memory, disk, a device, the network, a program.
+class ResourceError : public Error {
+ public:
+  using Error::Error;
 };
 
 }  // namespace eignn

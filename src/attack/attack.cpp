@@ -62,21 +62,21 @@ const char* name(Method method) {
   return method == Method::noise ? "noise" : method == Method::fgsm ? "fgsm" : "pgd";
 }
 Method parse_method(const std::string& word) {
-  return parse_name<Method>(word, "method", "--method", {Method::noise, Method::fgsm, Method::pgd});
+  return parse_name<Method>(word, "method", "method", {Method::noise, Method::fgsm, Method::pgd});
 }
 
 const char* name(Targets targets) {
   return targets == Targets::each ? "each" : "all";
 }
 Targets parse_targets(const std::string& word) {
-  return parse_name<Targets>(word, "choice of targets", "--targets", {Targets::each, Targets::all});
+  return parse_name<Targets>(word, "choice of targets", "targets", {Targets::each, Targets::all});
 }
 
 const char* name(Objective objective) {
   return objective == Objective::loss ? "loss" : "margin";
 }
 Objective parse_objective(const std::string& word) {
-  return parse_name<Objective>(word, "objective", "--objective", {Objective::loss, Objective::margin});
+  return parse_name<Objective>(word, "objective", "objective", {Objective::loss, Objective::margin});
 }
 
 void validate(const AttackOptions& options) {

@@ -8,7 +8,7 @@
 #include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "report/table.h"
-#include "train/provenance.h"
+#include "run/provenance.h"
 
 namespace eignn::cli {
 

@@ -6,11 +6,11 @@
 #include <iterator>
 
 #include "eignn/error.h"
-#include "experiments/floor.h"
-#include "experiments/side_by_side.h"
+#include "paper/floor.h"
+#include "paper/side_by_side.h"
 #include "report/table.h"
 #include "train/config.h"
-#include "train/provenance.h"
+#include "run/provenance.h"
 
 namespace eignn::cli {
 

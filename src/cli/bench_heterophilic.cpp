@@ -30,7 +30,7 @@ void work(const CLI::App& command, HeterophilicFlags& flags) {
   for (const std::string& name : flags.datasets) {
     const auto& known = heterophilic_sets();
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(unknown_name("data set", "--dataset", name, known));
+      throw unknown_name("data set", "dataset", name, known);
     TrainConfig config = flags.config;
     config.dataset = name;
     apply_recipe(config, given_flags(command));

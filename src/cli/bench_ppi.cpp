@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/bench.h"
-#include "experiments/side_by_side.h"
+#include "paper/side_by_side.h"
 
 namespace eignn::cli {
 

@@ -8,10 +8,10 @@
 #include "cli/bench.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"
-#include "experiments/measure_scaling.h"
+#include "paper/measure_scaling.h"
 #include "graph/nearest_name.h"
 #include "report/table.h"
-#include "train/provenance.h"
+#include "run/provenance.h"
 
 namespace eignn::cli {
 
@@ -196,10 +196,10 @@ void work(Flags& flags) {
   auto known = scaling_axes();
   known.emplace_back("all");
   if (std::find(known.begin(), known.end(), flags.axis) == known.end())
-    throw UsageError(unknown_name("axis", "--axis", flags.axis, known));
+    throw unknown_name("axis", "axis", flags.axis, known);
   for (const auto& solver : flags.solvers)
     if (const auto& all = scaling_solvers(); std::find(all.begin(), all.end(), solver) == all.end())
-      throw UsageError(unknown_name("solver", "--solvers", solver, all));
+      throw unknown_name("solver", "solvers", solver, all);
   if (flags.quick) flags.up_to = std::min<int64_t>(flags.up_to, 10'000);
   constexpr int64_t least = 1000;
   if (flags.up_to < least)

@@ -28,7 +28,7 @@ std::vector<const NamedSet*> sets_of(const std::vector<std::string>& names) {
   std::vector<const NamedSet*> sets;
   for (const auto& name : names) {
     sets.push_back(named_set(name));
-    if (!sets.back()) throw UsageError(unknown_name("data set", "eignn fetch", name, catalogue_names()));
+    if (!sets.back()) throw unknown_name("data set", "eignn fetch", name, catalogue_names());
   }
   return sets;
 }

@@ -14,7 +14,7 @@
 #include "cli/common.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
-#include "train/provenance.h"
+#include "run/provenance.h"
 
 namespace {
 
@@ -49,7 +49,21 @@ std::string plain_words(const CLI::ParseError& error) {
 void require_known(const char* word, const CLI::App& app, const char* what, const std::string& where) {
   const auto known = command_names(app);
   if (std::find(known.begin(), known.end(), word) == known.end())
-    throw UsageError(unknown_name(what, where, word, known));
+    throw unknown_name(what, where, word, known);
+}
+
+// The command that was asked for, or the whole program.
+const CLI::App& deepest_command(const CLI::App& app) {
+  const CLI::App* deepest = &app;
+  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands()[0];
+  return *deepest;
+}
+
+// The library names a field; where the command has a flag of that name, its user knows it as that.
+std::string in_flags(const ArgumentError& error, const CLI::App& command) {
+  const std::string flag = "--" + error.field();
+  const bool known = !error.field().empty() && command.get_option_no_throw(flag) != nullptr;
+  return Error::sentence(error.problem(), known ? flag : error.field(), error.remedy());
 }
 
 int run(int argc, char** argv) {
@@ -82,9 +96,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* deepest = &app;
-    while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands()[0];
-    std::cout << deepest->help();
+    std::cout << deepest_command(app).help();
     return 0;
   } catch (const CLI::CallForAllHelp&) {
     std::cout << app.help("", CLI::AppFormatMode::All);
@@ -92,6 +104,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     std::cout << version.what() << '\n';
     return 0;
+  } catch (const ArgumentError& error) {
+    return fail(2, in_flags(error, deepest_command(app)));
   } catch (const CLI::FileError& error) {
     throw InputError(fmt::format("{}; check --config", error.what()));
   } catch (const CLI::ParseError& error) {
@@ -138,8 +152,10 @@ int main(int argc, char** argv) {
   } catch (const eignn::cli::Interrupted& stop) {
     fmt::print(stderr, "eignn: {}\n", stop.message);
     return 130;
+  } catch (const eignn::ArgumentError& error) {
+    return fail(2, error.what());
   } catch (const eignn::Error& error) {
-    return fail(error.exit_code(), error.what());
+    return fail(1, error.what());
   } catch (const std::bad_alloc&) {
     return fail(1, "out of memory; use a smaller graph, fewer features or --dtype float32");
   } catch (const c10::Error& error) {

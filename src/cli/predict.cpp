@@ -5,7 +5,7 @@
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
 #include "train/metrics.h"
-#include "train/run_folder.h"
+#include "run/run_folder.h"
 
 namespace eignn::cli {
 

@@ -9,9 +9,9 @@
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
-#include "experiments/reproduction.h"
+#include "paper/reproduction.h"
 #include "train/config.h"
-#include "train/provenance.h"
+#include "run/provenance.h"
 
 namespace eignn::cli {
 

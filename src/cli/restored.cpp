@@ -4,7 +4,7 @@
 #include <torch/torch.h>
 
 #include "eignn/error.h"
-#include "train/checkpoint.h"
+#include "run/checkpoint.h"
 #include "train/config.h"
 #include "train/trainer.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/common.h"
-#include "experiments/search.h"
+#include "run/search.h"
 
 namespace eignn::cli {
 

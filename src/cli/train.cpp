@@ -8,7 +8,7 @@
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
-#include "experiments/search.h"
+#include "run/search.h"
 #include "report/table.h"
 #include "train/config.h"
 

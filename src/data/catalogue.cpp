@@ -310,7 +310,7 @@ std::optional<std::string> find_named_set(const std::string& name) {
 }
 
 std::string require_named_set(const std::string& name, const std::string& where) {
-  if (named_set(name) == nullptr) throw UsageError(unknown_name("data set", where, name, catalogue_names()));
+  if (named_set(name) == nullptr) throw unknown_name("data set", where, name, catalogue_names());
   if (const auto copy = find_named_set(name)) return *copy;
   throw InputError(fmt::format("the data set {} is not here (looked in {}); run: eignn fetch {}", name,
                                fmt::join(data_folders(), ", "), name));

@@ -94,11 +94,11 @@ Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint6
   if (name == "chains") return chains_dataset(chains, seed);
   if (name == "karate") return karate_dataset(seed);
   if (is_dataset_name(name)) {
-    Dataset set = to_dataset(read_dataset_file(require_named_set(name, "--dataset")), seed);
+    Dataset set = to_dataset(read_dataset_file(require_named_set(name, "dataset")), seed);
     set.name = name;
     return set;
   }
-  if (!is_dataset_path(name)) throw UsageError(unknown_name("data set", "--dataset", name, dataset_names()));
+  if (!is_dataset_path(name)) throw unknown_name("data set", "dataset", name, dataset_names());
   return to_dataset(read_dataset_file(name), seed);
 }
 

@@ -108,7 +108,7 @@ std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<con
   if (name == "sparse") return make_sparse(std::move(S), options);
   if (name == "picard") return make_picard(std::move(S), options);
   if (name == "published") return make_published(std::move(S), options);
-  throw UsageError(unknown_name("solver", "--solver", name, solver_names()));
+  throw unknown_name("solver", "solver", name, solver_names());
 }
 
 }  // namespace eignn

@@ -37,11 +37,12 @@ std::string nearest_name(const std::string& given, const std::vector<std::string
   return best;
 }
 
-std::string unknown_name(const std::string& what, const std::string& where, const std::string& given,
-                         const std::vector<std::string>& known) {
+ArgumentError unknown_name(const std::string& what, const std::string& field, const std::string& given,
+                           const std::vector<std::string>& known) {
   const std::string near = nearest_name(given, known);
-  return fmt::format("unknown {} '{}' ({}); {}known: {}", what, given, where,
-                     near.empty() ? "" : fmt::format("did you mean {}? ", near), fmt::join(known, ", "));
+  return {field, fmt::format("unknown {} '{}'", what, given),
+          fmt::format("{}known: {}", near.empty() ? "" : fmt::format("did you mean {}? ", near),
+                      fmt::join(known, ", "))};
 }
 
 }  // namespace eignn

@@ -107,12 +107,12 @@ Graph Propagation::pattern() const {
 }
 
 Direction parse_direction(const std::string& text) {
-  return parse_name<Direction>(text, "direction", "--direction",
+  return parse_name<Direction>(text, "direction", "direction",
                                {Direction::undirected, Direction::in, Direction::out});
 }
 
 Normalisation parse_normalisation(const std::string& text) {
-  return parse_name<Normalisation>(text, "normalisation", "--normalise",
+  return parse_name<Normalisation>(text, "normalisation", "normalise",
                                    {Normalisation::sym, Normalisation::out_in});
 }
 

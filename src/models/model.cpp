@@ -23,11 +23,11 @@ torch::Tensor Model::dropout(const torch::Tensor& x, double p) {
 }
 
 Head parse_head(const std::string& text) {
-  return parse_name<Head>(text, "head", "--head", {Head::plain, Head::l2, Head::batch_norm, Head::residual});
+  return parse_name<Head>(text, "head", "head", {Head::plain, Head::l2, Head::batch_norm, Head::residual});
 }
 
 Start parse_start(const std::string& text) {
-  return parse_name<Start>(text, "start of F", "--start", {Start::xavier, Start::orthogonal});
+  return parse_name<Start>(text, "start of F", "start", {Start::xavier, Start::orthogonal});
 }
 
 const char* name(Head head) {

@@ -71,7 +71,7 @@ std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<
     return make(inputs);
   }
   std::vector<std::string> names(model_names().begin() + 1, model_names().end());
-  throw UsageError(unknown_name("baseline", "--model", name, names));
+  throw unknown_name("baseline", "model", name, names);
 }
 
 }  // namespace eignn

@@ -10,7 +10,7 @@
 #include "equilibrium/extremes.h"
 #include "graph/content_hash.h"
 #include "graph/statistics.h"
-#include "train/checkpoint.h"
+#include "run/checkpoint.h"
 #include "train/config.h"
 
 namespace eignn {

@@ -42,13 +42,13 @@ void require_name(const std::string& value, const char* what, const char* flag,
                   const std::vector<std::string>& known) {
   for (const auto& name : known)
     if (value == name) return;
-  throw UsageError(unknown_name(what, flag, value, known));
+  throw unknown_name(what, flag, value, known);
 }
 
 // A path is checked when it is read.
 void require_dataset(const std::string& name) {
   if (is_dataset_path(name)) return;
-  require_name(name, "data set", "--dataset", dataset_names());
+  require_name(name, "data set", "dataset", dataset_names());
 }
 
 }  // namespace
@@ -80,12 +80,12 @@ bool assign(TrainConfig& config, const std::string& wanted, const std::string& v
 }
 
 torch::Dtype parse_dtype(const std::string& name) {
-  require_name(name, "dtype", "--dtype", {"float32", "float64"});
+  require_name(name, "dtype", "dtype", {"float32", "float64"});
   return name == "float32" ? torch::kFloat32 : torch::kFloat64;
 }
 
 torch::Device parse_device(const std::string& name) {
-  require_name(name, "device", "--device", {"cpu", "cuda"});
+  require_name(name, "device", "device", {"cpu", "cuda"});
   if (name == "cpu") return torch::kCPU;
   if (!torch::cuda::is_available())
     throw InputError(
@@ -95,14 +95,14 @@ torch::Device parse_device(const std::string& name) {
 
 void validate(const TrainConfig& c) {
   require_dataset(c.dataset);
-  require_name(c.model, "model", "--model", model_names());
-  require_name(c.solver, "solver", "--solver", solver_names());
+  require_name(c.model, "model", "model", model_names());
+  require_name(c.solver, "solver", "solver", solver_names());
   EarlyStopping::parse(c.stopping);
-  require_name(c.schedule, "schedule", "--schedule", {"constant", "cosine"});
-  require_name(c.feature_norm, "choice", "--feature-norm", {"none", "row"});
+  require_name(c.schedule, "schedule", "schedule", {"constant", "cosine"});
+  require_name(c.feature_norm, "choice", "feature-norm", {"none", "row"});
   require_name(c.tf32, "choice", "--tf32", {"on", "off"});
-  require_name(c.self_loops, "choice", "--self-loops", {"on", "off"});
-  require_name(c.device, "device", "--device", {"cpu", "cuda"});
+  require_name(c.self_loops, "choice", "self-loops", {"on", "off"});
+  require_name(c.device, "device", "device", {"cpu", "cuda"});
   parse_dtype(c.dtype);
   parse_head(c.head);
   parse_start(c.start);
@@ -148,7 +148,7 @@ void validate(const TrainConfig& c) {
   require(c.model != "h2gcn" || c.layers <= 8, "layers", static_cast<double>(c.layers),
           "1 to 8 for h2gcn, whose width doubles with each round");
   if (c.model == "ignn" || c.model == "ignn-finite")
-    require_name(c.head, "head of this model", "--head", {"plain", "l2"});
+    require_name(c.head, "head of this model", "head", {"plain", "l2"});
   require(c.train_graphs >= 0, "train-graphs", static_cast<double>(c.train_graphs), "0 or more");
   require(c.batch_graphs >= 1, "batch-graphs", static_cast<double>(c.batch_graphs), "1 or more");
   require(c.epochs >= 1, "epochs", static_cast<double>(c.epochs), "1 or more");

@@ -11,7 +11,7 @@ EarlyStopping::Rule EarlyStopping::parse(const std::string& name) {
   if (name == "loss") return Rule::loss;
   if (name == "score") return Rule::score;
   if (name == "either") return Rule::either;
-  throw UsageError(unknown_name("stopping rule", "--stopping", name, {"loss", "score", "either"}));
+  throw unknown_name("stopping rule", "stopping", name, {"loss", "score", "either"});
 }
 
 EarlyStopping::Verdict EarlyStopping::judge(double val_loss, double val_score) {

@@ -10,7 +10,7 @@
 #include "train/config.h"
 #include "train/early_stopping.h"
 #include "train/run_batch.h"
-#include "train/run_folder.h"
+#include "run/run_folder.h"
 #include "train/trainer.h"
 
 namespace eignn {

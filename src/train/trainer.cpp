@@ -13,12 +13,12 @@
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tf32.h"
 #include "graph/random_stream.h"
-#include "train/checkpoint.h"
+#include "run/checkpoint.h"
 #include "train/config.h"
 #include "train/early_stopping.h"
 #include "train/metrics.h"
-#include "train/provenance.h"
-#include "train/run_folder.h"
+#include "run/provenance.h"
+#include "run/run_folder.h"
 
 namespace eignn {
 

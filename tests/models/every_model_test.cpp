@@ -7,7 +7,7 @@
 #include "eignn/error.h"
 #include "support/baselines.h"
 #include "support/temporary_folder.h"
-#include "train/checkpoint.h"
+#include "run/checkpoint.h"
 #include "train/trainer.h"
 
 namespace eignn {

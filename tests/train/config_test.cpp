@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "eignn/error.h"
-#include "train/recipes.h"
+#include "run/recipes.h"
 
 namespace eignn {
 namespace {

@@ -12,7 +12,7 @@
 #include "support/message_of.h"
 #include "support/real_data.h"
 #include "support/temporary_folder.h"
-#include "train/run_folder.h"
+#include "run/run_folder.h"
 
 namespace eignn {
 namespace {

@@ -13,7 +13,7 @@
 #include "data/safetensors.h"
 #include "eignn/error.h"
 #include "support/temporary_folder.h"
-#include "train/checkpoint.h"
+#include "run/checkpoint.h"
 
 namespace eignn {
 namespace {

@@ -1,0 +1,168 @@
+#include "paper/measure_scaling.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <limits>
+
+#include "data/random_split.h"
+#include "eignn/error.h"
+#include "equilibrium/stopwatch.h"
+#include "equilibrium/tolerance.h"
+#include "graph/random_stream.h"
+#include "run/provenance.h"
+#include "train/trainer.h"
+
+namespace eignn {
+
+namespace {
+
+Graph make_graph(const ScalingPoint& p, uint64_t seed) {
+  if (p.graph == "chains") return chain_graph(p.components, p.nodes / p.components);
+  return rmat_graph(p.nodes, p.nodes * p.edges_per_node, seed);
+}
+
+Dataset make_dataset(const ScalingPoint& p, uint64_t seed) {
+  Dataset set;
+  set.name = p.graph;
+  set.graph = make_graph(p, seed);
+  const int64_t n = set.nodes();
+  auto generator = at::detail::createCPUGenerator(stream_seed(seed, Stream::noise));
+  set.classes = 4;
+  set.labels = torch::randint(set.classes, {n}, generator, torch::kInt64);
+  set.known = torch::ones({n}, torch::kBool);
+  set.features = torch::empty({n, p.features}, torch::kFloat64).uniform_(-1, 1, generator);
+  const auto order = permutation(n, seed);
+  const int64_t train = std::max<int64_t>(1, n / 20), val = std::max<int64_t>(1, n / 10);
+  set.splits.push_back({order.narrow(0, 0, train).clone(), order.narrow(0, train, val).clone(),
+                        order.narrow(0, train + val, n - train - val).clone()});
+  return set;
+}
+
+// The same few epochs everywhere, because the weights move and with them the iterations.
+void time_epochs(Trainer& trainer, ScalingMeasurement& out) {
+  constexpr int64_t most_epochs = 3;
+  constexpr double patience = 100;  // seconds
+  std::vector<double> seconds;
+  const Stopwatch since_start;
+  trainer.step(0);
+  out.first_epoch_s = since_start.seconds();
+  for (int64_t epoch = 1; epoch <= most_epochs; ++epoch) {
+    const Stopwatch watch;
+    trainer.step(epoch);
+    seconds.push_back(watch.seconds());
+    if (since_start.seconds() > patience) break;
+  }
+  out.epoch_s = median(seconds);
+  out.epochs = static_cast<int64_t>(seconds.size());
+}
+
+// Whether one can wait for a solver that decomposes or eliminates.
+bool bearable(const ScalingPoint& p) {
+  const std::string& solver = p.solver;
+  const int64_t largest = p.graph == "chains" ? p.nodes / p.components : p.nodes;
+  if (solver == "direct") return p.graph == "chains" ? p.features <= 64 : p.nodes <= 1000;
+  if (solver == "spectral" || solver == "krylov")
+    return largest <= 3000 && (solver == "krylov" || p.features <= 1024);
+  if (solver == "picard") return p.nodes <= 300'000 && p.nodes * p.features * p.features <= 11'000'000'000;
+  return true;
+}
+
+}  // namespace
+
+int64_t ScalingPoint::position() const {
+  return axis == "features"     ? features
+         : axis == "density"    ? edges_per_node
+         : axis == "components" ? components
+                                : nodes;
+}
+
+const std::vector<std::string>& scaling_axes() {
+  static const std::vector<std::string> axes = {"nodes", "features", "density", "components"};
+  return axes;
+}
+
+const std::vector<std::string>& scaling_solvers() {
+  static const std::vector<std::string> solvers = {"sparse", "picard", "spectral", "krylov", "direct"};
+  return solvers;
+}
+
+std::vector<ScalingPoint> scaling_points(const std::string& axis, int64_t up_to,
+                                         const std::vector<std::string>& solvers) {
+  std::vector<ScalingPoint> points;
+  if (axis == "all") {
+    for (const auto& one : scaling_axes())
+      for (const auto& point : scaling_points(one, up_to, solvers)) points.push_back(point);
+    return points;
+  }
+  const auto add = [&](const char* graph, int64_t n, int64_t m, int64_t density, int64_t components) {
+    for (const std::string& solver : solvers)
+      if (const ScalingPoint point{axis, graph, n, m, density, components, solver};
+          n <= up_to && bearable(point))
+        points.push_back(point);
+  };
+  if (axis == "nodes")
+    for (const char* graph : {"rmat", "chains"})
+      for (int64_t n : {1'000, 3'000, 10'000, 30'000, 100'000, 300'000, 1'000'000}) add(graph, n, 64, 10, 1);
+  // The other axes keep to a graph of middle size.
+  const int64_t fixed = std::min<int64_t>(up_to, 10'000), larger = std::min<int64_t>(up_to, 100'000);
+  if (axis == "features")
+    for (int64_t m : {16, 64, 256, 1024, 4096}) add("rmat", fixed, m, 10, 1);
+  if (axis == "density")
+    for (int64_t density : {2, 5, 10, 20, 50}) add("rmat", larger, 64, density, 1);
+  if (axis == "components")
+    for (int64_t components = 1; components <= larger / 10; components *= 10)
+      add("chains", larger, 64, 1, components);
+  return points;
+}
+
+ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config) {
+  use_threads(config);
+  config.solver = point.solver;
+  ScalingMeasurement out;
+  out.start_memory_bytes = peak_memory_bytes();
+  Dataset dataset = make_dataset(point, config.seed);
+  out.edges = dataset.graph.arcs();
+  torch::Tensor F, C;
+  {
+    const Stopwatch watch;
+    Trainer trainer(config, dataset, 0, nullptr);
+    out.preprocess_s = watch.seconds();
+    time_epochs(trainer, out);
+    out.peak_memory_bytes = peak_memory_bytes();
+    F = trainer.model().propagation_weights().at(0).detach().clone();
+    C = trainer.model().named_parameters()["B"].detach().t().clone();
+  }
+  // The residual in float64 takes more memory than an epoch, and no part in its peak.
+  const SolverOptions options = solver_options(config);
+  const auto X = dataset.features.to(options.dtype);
+  dataset.features = torch::Tensor();
+  auto S = std::make_shared<Propagation>(make_propagation(dataset, config));
+  const auto solver = make_solver(config.solver, S, options, point.features);
+  const auto solved = solver->solve(F, X);
+  const auto Z = solved->rows().plain();
+  out.iterations = solved->iterations;
+  const auto scores = Z.index_select(0, dataset.splits[0].train).mm(C);
+  out.labelled_difference =
+      ((solved->project(dataset.splits[0].train, C) - scores).norm() / scores.norm()).item<double>();
+  out.residual = residual(*S, Z, F, X, options.gamma, options.epsilon);
+  if (config.solver == "sparse" || config.solver == "picard")
+    out.residual_bound = backward_tolerance(options) * (1 + (Z.norm() / X.norm()).item<double>());
+  return out;
+}
+
+double fitted_exponent(const std::vector<double>& x, const std::vector<double>& y) {
+  double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const double u = std::log(x[k]), v = std::log(y[k]);
+    ++n;
+    sx += u;
+    sy += v;
+    sxx += u * u;
+    sxy += u * v;
+  }
+  const double spread = n * sxx - sx * sx;
+  return spread > 1e-9 ? (n * sxy - sx * sy) / spread : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace eignn

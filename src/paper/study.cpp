@@ -1,0 +1,466 @@
+#include "paper/study.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "data/atomic_file.h"
+#include "data/text_lines.h"
+#include "equilibrium/stopwatch.h"
+#include "report/statistics.h"
+#include "train/config.h"
+
+namespace eignn {
+
+namespace {
+
+std::vector<StudyPoint> points_of(const Study& study, const ReproduceOptions& options) {
+  const auto& own = options.quick ? study.quick_lengths : study.lengths;
+  return study.points(options.models.empty() ? study.models : options.models,
+                      options.lengths.empty() ? own : options.lengths);
+}
+
+int64_t seeds_of(const Study& study, const ReproduceOptions& options) {
+  if (options.seeds > 0) return options.seeds;
+  return options.quick ? study.quick_seeds : study.seeds;
+}
+
+// The point's configuration: recipe, then the point's settings, then those of all runs.
+TrainConfig config_of(const StudyPoint& point, const ReproduceOptions& options) {
+  TrainConfig config;
+  std::set<std::string> given = {"dataset"};
+  for (const auto* settings : {&point.settings, &options.settings})
+    for (const auto& [name, value] : *settings) {
+      assign(config, name, value);
+      given.insert(name);
+    }
+  apply_recipe(config, given);
+  validate(config);
+  return config;
+}
+
+// directed/ignn-50: letters, digits and dots stay.
+std::string folder_of(const StudyPoint& point) {
+  std::string out;
+  for (const char c : fmt::format("{}/{}-{}", point.panel, point.series, point.x_text)) {
+    const bool kept = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.';
+    if (kept) out += c;
+    if (!kept && !out.empty() && out.back() != '-') out += '-';
+  }
+  while (out.back() == '-') out.pop_back();
+  return out;
+}
+
+// What `eignn train` is told for this run.
+std::string command_of(const StudyPoint& point, const ReproduceOptions& options, uint64_t seed) {
+  auto settings = point.settings;
+  for (const auto& [name, value] : options.settings) settings[name] = value;
+  std::string out = "eignn train --dataset chains";
+  for (const auto& [name, value] : settings) out += fmt::format(" --{} {}", name, value);
+  return out + fmt::format(" --seed {} --json", seed);
+}
+
+ResultJson number_or_null(double value) {
+  return std::isfinite(value) ? ResultJson(value) : ResultJson();
+}
+
+ResultJson run_json(const ResultJson& run, const std::string& command) {
+  ResultJson out;
+  for (const char* key :
+       {"seed", "train_accuracy", "val_accuracy", "test_accuracy", "loss", "best_epoch", "epochs",
+        "seconds_total", "seconds_per_epoch", "seconds_per_train_step", "preprocess_seconds",
+        "non_converged_solves", "solver", "device", "dtype", "threads", "machine", "commit"})
+    if (run.contains(key)) out[key] = run.at(key);
+  out["command"] = command;
+  return out;
+}
+
+ResultJson point_json(const Study& study, const StudyPoint& point, const std::vector<ResultJson>& runs,
+                      const ReproduceOptions& options) {
+  std::vector<double> values = figures(runs, study.measure.key);
+  for (double& value : values) value *= study.measure.scale;
+  const MeanOfRuns mean = mean_of_runs(values), val = mean_of_runs(figures(runs, "val_accuracy"));
+  ResultJson json = {{"panel", point.panel},   {"series", point.series},     {"x", point.x},
+                     {"x_text", point.x_text}, {"mean", mean.mean},          {"std", mean.std},
+                     {"ci95", mean.ci95},      {"val_mean", 100 * val.mean}, {"runs_count", runs.size()}};
+  if (point.paper) json["paper"] = *point.paper;
+  double train_loss = 0;
+  int64_t stopped_short = 0;
+  bool counts_solves = false;
+  for (const ResultJson& run : runs) {
+    if (run.contains("loss"))
+      train_loss += run["loss"]["train"].get<double>() / static_cast<double>(runs.size());
+    if (!run.contains("non_converged_solves")) continue;
+    counts_solves = true;
+    stopped_short += run["non_converged_solves"].get<int64_t>();
+  }
+  json["train_loss"] = train_loss;
+  if (counts_solves) json["non_converged_solves"] = stopped_short;
+  for (const ResultJson& run : runs)
+    json["runs"].push_back(run_json(run, command_of(point, options, run.at("seed").get<uint64_t>())));
+  return json;
+}
+
+// The panels' names and the series' names, in the order of the points.
+std::vector<std::string> names_of(const ResultJson& points, const char* key) {
+  std::vector<std::string> names;
+  for (const ResultJson& point : points) {
+    const std::string name = point.at(key).get<std::string>();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+const ResultJson* find_point(const ResultJson& points, const std::string& panel, const std::string& series,
+                             double x) {
+  for (const ResultJson& point : points)
+    if (point["panel"] == panel && point["series"] == series && point["x"].get<double>() == x) return &point;
+  return nullptr;
+}
+
+std::map<double, std::string> xs_of(const ResultJson& points) {
+  std::map<double, std::string> xs;
+  for (const ResultJson& point : points) xs[point["x"].get<double>()] = point["x_text"].get<std::string>();
+  return xs;
+}
+
+Series series_of(const ResultJson& point) {
+  return {point["mean"].get<double>(), point["std"].get<double>(),
+          static_cast<double>(point["runs_count"].get<int64_t>())};
+}
+
+ResultJson tests_of(const Study& study, const ResultJson& points) {
+  ResultJson tests = ResultJson::array();
+  for (const auto& panel : names_of(points, "panel"))
+    for (const TestedPair& pair : study.pairs)
+      for (const auto& [x, text] : xs_of(points)) {
+        const ResultJson *a = find_point(points, panel, pair.a, x), *b = find_point(points, panel, pair.b, x);
+        if (a && b)
+          tests.push_back({{"panel", panel},
+                           {"a", pair.a},
+                           {"b", pair.b},
+                           {"x_text", text},
+                           {"p", number_or_null(welch_p(series_of(*a), series_of(*b)))},
+                           {"paper", pair.paper}});
+      }
+  return tests;
+}
+
+PanelFigures figures_of(const ResultJson& points, const std::string& panel) {
+  PanelFigures out;
+  for (const ResultJson& point : points)
+    if (point["panel"] == panel)
+      out[point["series"].get<std::string>()][point["x"].get<double>()] = {
+          point["mean"].get<double>(), point["train_loss"].get<double>(), point["x_text"].get<std::string>()};
+  return out;
+}
+
+ResultJson claims_of(const Study& study, const ResultJson& points) {
+  ResultJson claims = ResultJson::array();
+  for (const Claim& claim : study.claims) {
+    ResultJson json = {{"text", claim.text}, {"panels", ResultJson::array()}};
+    for (const auto& panel : names_of(points, "panel")) {
+      const Checked checked = claim.check(figures_of(points, panel));
+      if (checked.points > 0)
+        json["panels"].push_back(
+            {{"panel", panel}, {"points", checked.points}, {"breaches", checked.breaches}});
+    }
+    claims.push_back(std::move(json));
+  }
+  return claims;
+}
+
+// The losses of a run by epoch, thinned to some two hundred.
+ResultJson loss_curve(const std::string& metrics) {
+  ResultJson epochs = ResultJson::array(), train = epochs, val = epochs;
+  std::vector<ResultJson> lines;
+  const std::string text = read_whole_file(metrics);
+  TextLines reader(text, metrics);
+  while (reader.next()) lines.push_back(ResultJson::parse(reader.line()));
+  const size_t step = lines.size() / 200 + 1;
+  for (size_t k = 0; k < lines.size(); k += step) {
+    epochs.push_back(lines[k]["epoch"]);
+    train.push_back(lines[k]["train_loss"]);
+    val.push_back(lines[k]["val_loss"]);
+  }
+  return {{"epochs", epochs}, {"train", train}, {"val", val}};
+}
+
+ResultJson loss_curves(const Study& study, const std::vector<StudyPoint>& points,
+                       const std::vector<StudyJob>& jobs) {
+  ResultJson curves = ResultJson::array();
+  for (const StudyJob& job : jobs) {
+    const StudyPoint& point = points[job.point];
+    const auto& wanted = study.loss_lengths;
+    const std::string metrics = job.job.folder + "/metrics.jsonl";
+    if (job.job.config.seed != 0 || !std::filesystem::exists(metrics) ||
+        std::find(wanted.begin(), wanted.end(), static_cast<int64_t>(point.x)) == wanted.end())
+      continue;
+    ResultJson curve = {{"panel", point.panel}, {"series", point.series}, {"x_text", point.x_text}};
+    curve.update(loss_curve(metrics));
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+// The plot's panel of that title, made where there is none yet.
+PlotPanel& panel_of(LinePlot& plot, const std::string& title) {
+  for (PlotPanel& panel : plot.panels)
+    if (panel.title == title) return panel;
+  plot.panels.push_back({title, {}});
+  return plot.panels.back();
+}
+
+std::string plus_minus(const ResultJson& point) {
+  std::string out = fmt::format("{:.2f}", point["mean"].get<double>());
+  if (point["runs_count"].get<int64_t>() > 1) out += fmt::format(" ± {:.2f}", point["std"].get<double>());
+  if (point.contains("paper")) out += fmt::format(" ({:.2f})", point["paper"].get<double>());
+  return out;
+}
+
+// A Markdown table with a row for each x and a column for each name; `cell` gives the text.
+template <class Cell>
+std::string table_over_x(const std::string& x_label, const std::map<double, std::string>& xs,
+                         const std::vector<std::string>& columns, Cell cell) {
+  std::string out = fmt::format("| {} | {} |\n|", x_label, fmt::join(columns, " | "));
+  for (size_t k = 0; k <= columns.size(); ++k) out += " --- |";
+  out += "\n";
+  for (const auto& [x, text] : xs) {
+    out += fmt::format("| {} |", text);
+    for (const auto& column : columns) out += fmt::format(" {} |", cell(column, x, text));
+    out += "\n";
+  }
+  return out;
+}
+
+std::string panel_tables(const Study& study, const ResultJson& points) {
+  std::string out;
+  for (const auto& panel : names_of(points, "panel"))
+    out += fmt::format("## {}, {}\n\n{}\n", study.measure.label, panel,
+                       table_over_x(study.x_label, xs_of(points), names_of(points, "series"),
+                                    [&](const std::string& series, double x, const std::string&) {
+                                      const ResultJson* point = find_point(points, panel, series, x);
+                                      return point ? plus_minus(*point) : std::string("-");
+                                    }));
+  return out;
+}
+
+std::string claims_text(const ResultJson& claims) {
+  std::string out = "## The paper's statements, held against these figures\n\n";
+  for (const ResultJson& claim : claims) {
+    out += fmt::format("- **{}**", claim["text"].get<std::string>());
+    if (claim["panels"].empty()) out += " Not run here.";
+    for (const ResultJson& panel : claim["panels"]) {
+      const auto breaches = panel["breaches"].get<std::vector<std::string>>();
+      const auto points = panel["points"].get<int64_t>();
+      const std::string name = panel["panel"].get<std::string>();
+      if (breaches.empty()) {
+        out +=
+            fmt::format(" On {} graphs it holds, in {} comparison{}.", name, points, points == 1 ? "" : "s");
+      } else {
+        out += fmt::format(" On {} graphs it fails in {} of {} comparison{}: {}.", name, breaches.size(),
+                           points, points == 1 ? "" : "s", fmt::join(breaches, "; "));
+      }
+    }
+    out += "\n";
+  }
+  return out + "\n";
+}
+
+std::string tests_text(const Study& study, const ResultJson& results) {
+  if (results["tests"].empty()) return "";
+  std::string out = "## Welch's t-tests\n\np between the series of runs; - where there is a single run.\n\n";
+  for (const auto& panel : names_of(results["tests"], "panel")) {
+    std::vector<std::string> columns;
+    for (const TestedPair& pair : study.pairs) columns.push_back(pair.a + " against " + pair.b);
+    const auto cell = [&](const std::string& column, double, const std::string& text) -> std::string {
+      for (const ResultJson& test : results["tests"])
+        if (test["panel"] == panel && test["x_text"] == text &&
+            test["a"].get<std::string>() + " against " + test["b"].get<std::string>() == column)
+          return test["p"].is_null() ? "-" : fmt::format("{:.2g}", test["p"].get<double>());
+      return "-";
+    };
+    out += fmt::format("{}:\n\n{}\n", panel,
+                       table_over_x(study.x_label, xs_of(results["points"]), columns, cell));
+  }
+  for (const TestedPair& pair : study.pairs)
+    out += fmt::format("- The paper, {} against {}: {}.\n", pair.a, pair.b, pair.paper);
+  return out + "\n";
+}
+
+// Where a model iterates: how many of its solves did not get to their tolerance.
+std::string solves_text(const ResultJson& points) {
+  std::string out;
+  for (const ResultJson& point : points)
+    if (point.value("non_converged_solves", int64_t{0}) > 0)
+      out += fmt::format("- {}, {} at {}: {} in {} run{}\n", point["panel"].get<std::string>(),
+                         point["series"].get<std::string>(), point["x_text"].get<std::string>(),
+                         point["non_converged_solves"].get<int64_t>(), point["runs_count"].get<int64_t>(),
+                         point["runs_count"].get<int64_t>() == 1 ? "" : "s");
+  const bool counted = std::any_of(points.begin(), points.end(),
+                                   [](const ResultJson& p) { return p.contains("non_converged_solves"); });
+  if (!counted) return "";
+  return "## Solves that stopped short of their tolerance\n\n" +
+         (out.empty() ? std::string("None: every fixed point was reached.\n") : out) + "\n";
+}
+
+}  // namespace
+
+std::map<std::string, std::string> chain_settings(const std::string& model, int64_t length, int64_t classes,
+                                                  bool directed) {
+  return {{"model", model},
+          {"chain-length", std::to_string(length)},
+          {"num-classes", std::to_string(classes)},
+          {"direction", directed ? "in" : "undirected"}};
+}
+
+void deepen(std::map<std::string, std::string>& settings, int64_t length) {
+  const std::string& model = settings.at("model");
+  if (model == "appnp") settings["hops"] = std::to_string(length);
+  if (model == "jknet" || model == "gcnii" || model == "ignn-finite")
+    settings["layers"] = std::to_string(length);
+}
+
+std::vector<StudyJob> study_jobs(const Study& study, const ReproduceOptions& options) {
+  std::vector<StudyJob> jobs;
+  const auto points = points_of(study, options);
+  for (size_t k = 0; k < points.size(); ++k) {
+    TrainConfig config = config_of(points[k], options);
+    for (int64_t seed = 0; seed < seeds_of(study, options); ++seed) {
+      config.seed = static_cast<uint64_t>(seed);
+      jobs.push_back({k, {config, fmt::format("{}/{}/seed-{}", options.runs, folder_of(points[k]), seed)}});
+    }
+  }
+  return jobs;
+}
+
+ResultJson run_study(const Study& study, const ReproduceOptions& options, const JobRunner& runner,
+                     const OnRun& on_run) {
+  const auto points = points_of(study, options);
+  const auto jobs = study_jobs(study, options);
+  std::vector<Job> plain;
+  std::vector<bool> was_finished;
+  for (const StudyJob& job : jobs) {
+    TrainConfig any_seed = job.job.config;
+    any_seed.seed = 0;
+    claim_folder(std::filesystem::path(job.job.folder).parent_path().string(), any_seed);
+    plain.push_back(job.job);
+    was_finished.push_back(!finished_summary(job.job.folder).is_null());
+  }
+  const auto to_run = std::count(was_finished.begin(), was_finished.end(), false);
+  int64_t run_now = 0;
+  size_t done = 0;
+  const Stopwatch watch;
+  const auto runs = run_jobs(plain, options.parallel, runner, [&](size_t k, const ResultJson& run) {
+    ++done;
+    if (!was_finished[k]) ++run_now;
+    const StudyPoint& point = points[jobs[k].point];
+    const double left =
+        run_now > 0 ? watch.seconds() / static_cast<double>(run_now) * static_cast<double>(to_run - run_now)
+                    : -1;
+    if (on_run)
+      on_run({fmt::format("{}, {} at {}", point.panel, point.series, point.x_text), done, jobs.size(), left,
+              run});
+  });
+  ResultJson results = {
+      {"experiment", study.name}, {"quick", options.quick}, {"seeds", seeds_of(study, options)}};
+  if (options.settings.count("epochs") > 0) results["epochs"] = options.settings.at("epochs");
+  results["points"] = ResultJson::array();
+  for (size_t k = 0; k < points.size(); ++k) {
+    std::vector<ResultJson> own;
+    for (size_t j = 0; j < jobs.size(); ++j)
+      if (jobs[j].point == k) own.push_back(runs[j]);
+    results["points"].push_back(point_json(study, points[k], own, options));
+  }
+  if (study.complete) study.complete(results["points"]);
+  results["tests"] = tests_of(study, results["points"]);
+  results["claims"] = claims_of(study, results["points"]);
+  results["loss_curves"] = loss_curves(study, points, jobs);
+  return results;
+}
+
+std::vector<LinePlot> study_plots(const Study& study, const ResultJson& results) {
+  const ResultJson& points = results.at("points");
+  LinePlot main{"", study.x_label, study.measure.label, {}, !study.timed, study.timed, true, {}};
+  for (const auto& panel : names_of(points, "panel")) {
+    main.panels.push_back({panel, {}});
+    for (const auto& series : names_of(points, "series")) {
+      Curve curve{series, {}};
+      for (const auto& [x, text] : xs_of(points))
+        if (const ResultJson* point = find_point(points, panel, series, x))
+          curve.points.emplace_back(x, (*point)["mean"].get<double>());
+      main.panels.back().curves.push_back(std::move(curve));
+    }
+  }
+  if (study.lengths.empty())
+    for (const auto& [x, text] : xs_of(points)) main.x_ticks.emplace_back(x, text);
+  std::vector<LinePlot> plots = {main};
+  if (results.at("loss_curves").empty()) return plots;
+  LinePlot loss{"-loss", "epoch", "loss", {}, false, false, false, {}};
+  for (const ResultJson& from : results["loss_curves"]) {
+    const std::string title =
+        fmt::format("{}, length {}", from["panel"].get<std::string>(), from["x_text"].get<std::string>());
+    PlotPanel& panel = panel_of(loss, title);
+    for (const char* part : {"train", "val"}) {
+      Curve curve{fmt::format("{}, {}", from["series"].get<std::string>(),
+                              std::string(part) == "train" ? "training" : "validation"),
+                  {}};
+      for (size_t k = 0; k < from["epochs"].size(); ++k)
+        curve.points.emplace_back(from["epochs"][k].get<double>(), from[part][k].get<double>());
+      panel.curves.push_back(std::move(curve));
+    }
+  }
+  plots.push_back(loss);
+  return plots;
+}
+
+std::string study_page(const Study& study, const ResultJson& results,
+                       const std::vector<std::string>& figures) {
+  std::string out = fmt::format("# {}\n\n{}\n\n", study.title, study.text);
+  if (results.at("quick").get<bool>()) out += "**A quick run: fewer points or seeds than the paper's.**\n\n";
+  if (results.contains("epochs"))
+    out += fmt::format("**Training was cut at {} epochs.**\n\n", results["epochs"].get<std::string>());
+  for (const std::string& figure : figures) out += fmt::format("![{}]({})\n\n", study.title, figure);
+  const ResultJson& points = results.at("points");
+  out += panel_tables(study, points) + claims_text(results.at("claims")) + tests_text(study, results) +
+         solves_text(points);
+  std::vector<ResultJson> runs;
+  for (const ResultJson& point : points)
+    for (const ResultJson& run : point["runs"]) runs.push_back(run);
+  return out + made_by(results, runs);
+}
+
+std::string study_outcome(const ResultJson& results) {
+  int64_t checked = 0, held = 0;
+  for (const ResultJson& claim : results.at("claims"))
+    for (const ResultJson& panel : claim["panels"]) {
+      ++checked;
+      if (panel["breaches"].empty()) ++held;
+    }
+  return fmt::format("{} of {} statements of the paper hold, each counted by panel", held, checked);
+}
+
+Reproduction as_reproduction(Study study) {
+  Reproduction out;
+  out.name = study.name;
+  out.title = study.title;
+  out.models = study.models;
+  out.has_lengths = !study.lengths.empty();
+  out.timed = study.timed;
+  out.check = [](const ReproduceOptions&) {};
+  out.run = [study](const ReproduceOptions& options, const JobRunner& runner, const OnRun& on_run) {
+    return run_study(study, options, runner, on_run);
+  };
+  out.plots = [study](const ResultJson& results) { return study_plots(study, results); };
+  out.page = [study](const ResultJson& results, const std::vector<std::string>& figures) {
+    return study_page(study, results, figures);
+  };
+  out.outcome = study_outcome;
+  return out;
+}
+
+}  // namespace eignn

@@ -1,0 +1,211 @@
+#include "run/search.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+#include "data/text_lines.h"
+#include "eignn/error.h"
+#include "report/statistics.h"
+#include "train/config.h"
+
+namespace eignn {
+
+namespace {
+
+std::vector<CLI::ConfigItem> parse_toml(const std::string& toml, const std::string& origin) {
+  std::istringstream text(toml);
+  try {
+    return CLI::ConfigTOML().from_config(text);
+  } catch (const CLI::Error& error) {
+    throw InputError(fmt::format("{} ({}); write one name = [values] per line", error.what(), origin));
+  }
+}
+
+int64_t whole(const std::string& text, const std::string& name, const std::string& origin) {
+  int64_t value = -1;
+  const char* last = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), last, value);
+  if (result.ec != std::errc() || result.ptr != last || value < 0)
+    throw InputError(
+        fmt::format("{} is no whole number, 0 or more ({}, {}); check it", quote(text), origin, name));
+  return value;
+}
+
+// Settings without effect are set to their default, so that equal points read equal.
+TrainConfig canonical(TrainConfig config) {
+  if (config.direction == "undirected") config.normalise = "sym";
+  return config;
+}
+
+bool failed(const std::vector<ResultJson>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const ResultJson& run) { return run.contains("failed"); });
+}
+
+std::vector<double> validation(const std::vector<ResultJson>& runs) {
+  return failed(runs) ? std::vector<double>() : figures(runs, "val_" + metric_of(runs.at(0)));
+}
+
+double mean_validation(const std::vector<ResultJson>& runs) {
+  return failed(runs) ? -1 : mean_of_runs(validation(runs)).mean;
+}
+
+struct Standing {
+  size_t point;
+  double val;
+};
+
+// Best first; a tie goes to the point that stands first in the grid.
+std::vector<Standing> ranking(const std::vector<size_t>& points,
+                              const std::vector<std::vector<ResultJson>>& runs) {
+  std::vector<Standing> out;
+  for (const size_t p : points) out.push_back({p, mean_validation(runs[p])});
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Standing& a, const Standing& b) { return a.val > b.val; });
+  return out;
+}
+
+}  // namespace
+
+SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const std::set<std::string>& given,
+                        const std::string& origin) {
+  SearchPlan plan;
+  plan.points = {base};
+  for (const CLI::ConfigItem& item : parse_toml(toml, origin)) {
+    if (item.inputs.empty())
+      throw InputError(fmt::format("'{}' has no values ({}); give a list", item.fullname(), origin));
+    if (item.name == "splits") {
+      for (const auto& text : item.inputs) plan.splits.push_back(whole(text, item.name, origin));
+      continue;
+    }
+    if (item.name == "finalists") {
+      plan.finalists = whole(item.inputs[0], item.name, origin);
+      continue;
+    }
+    if (item.name == "screening-epochs") {
+      plan.screening_epochs = whole(item.inputs[0], item.name, origin);
+      continue;
+    }
+    if (given.count(item.name)) continue;
+    if (item.inputs.size() > 1) plan.varied.push_back(item.name);
+    std::vector<TrainConfig> wider;
+    for (const TrainConfig& point : plan.points)
+      for (const auto& value : item.inputs) {
+        wider.push_back(point);
+        if (!assign(wider.back(), item.name, value))
+          throw InputError(
+              fmt::format("there is no setting '{}' ({}); see eignn train --help for their names",
+                          item.fullname(), origin));
+      }
+    plan.points = std::move(wider);
+  }
+  if (plan.screening_epochs > 0 && plan.finalists == 0)
+    throw InputError(fmt::format(
+        "screening-epochs shortens a first judgement, and there is no second ({}); give finalists too",
+        origin));
+  std::set<std::string> seen;
+  std::vector<TrainConfig> distinct;
+  for (const TrainConfig& point : plan.points)
+    if (seen.insert(to_toml(canonical(point))).second) distinct.push_back(canonical(point));
+  plan.points = std::move(distinct);
+  try {
+    for (const TrainConfig& point : plan.points) validate(point);
+  } catch (const UsageError& error) {  // not a flag is wrong, but the file
+    throw InputError(fmt::format("{} ({})", error.what(), origin));
+  }
+  return plan;
+}
+
+RunAll each_by_itself(int64_t parallel, const JobRunner& runner) {
+  const auto forgiving = [runner](const Job& job) -> ResultJson {
+    try {
+      return runner(job);
+    } catch (const InputError& error) {
+      return {{"failed", error.what()}};
+    }
+  };
+  return [=](const std::vector<Job>& jobs, const std::function<void(size_t, const ResultJson&)>& on_done) {
+    return run_jobs(jobs, parallel, forgiving, on_done);
+  };
+}
+
+SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
+                        const RunAll& run_all,
+                        const std::function<void(size_t, size_t, const ResultJson&)>& on_done) {
+  std::vector<int64_t> every(split_count), some = plan.splits;
+  std::iota(every.begin(), every.end(), 0);
+  if (some.empty()) some = every;
+  for (const int64_t k : some)
+    if (k >= split_count)
+      throw InputError(
+          fmt::format("the data set has {} splits, numbered from 0, and not {} (splits)", split_count, k));
+
+  std::vector<std::vector<ResultJson>> runs(plan.points.size());
+  const auto judge = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits,
+                         int64_t epochs) {
+    std::vector<Job> jobs;
+    for (const size_t p : points) {
+      TrainConfig point = plan.points[p];
+      if (epochs > 0) point.epochs = std::min(point.epochs, epochs);
+      const char* stage = epochs > 0 ? "screening" : "trials";
+      const std::string own = folder.empty() ? "" : fmt::format("{}/{}/{:03}", folder, stage, p);
+      for (Job& job : jobs_of_splits(point, splits, own)) jobs.push_back(std::move(job));
+    }
+    size_t done = 0;
+    const auto summaries = run_all(jobs, [&](size_t, const ResultJson& summary) {
+      if (on_done) on_done(++done, jobs.size(), summary);
+    });
+    for (size_t k = 0; k < points.size(); ++k) {
+      const auto first = summaries.begin() + static_cast<std::ptrdiff_t>(k * splits.size());
+      runs[points[k]].assign(first, first + static_cast<std::ptrdiff_t>(splits.size()));
+    }
+    return ranking(points, runs);
+  };
+
+  const bool screening = plan.finalists > 0 && plan.screening_epochs > 0;
+  std::vector<size_t> all(plan.points.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  auto standing = judge(all, some, screening ? plan.screening_epochs : 0);
+  std::map<size_t, std::vector<double>> first_judgement;
+  for (const size_t p : all) first_judgement[p] = validation(runs[p]);
+  const auto in_final = static_cast<size_t>(plan.finalists);
+  std::set<size_t> finalists;
+  if (in_final > 0 && (some != every || screening)) {
+    for (size_t k = 0; k < std::min(in_final, standing.size()); ++k) finalists.insert(standing[k].point);
+    standing = judge({finalists.begin(), finalists.end()}, every, 0);
+  }
+
+  if (failed(runs[standing[0].point]))
+    throw InputError(fmt::format("every point of the search failed, the first so: {}",
+                                 runs[standing[0].point][0].value("failed", "")));
+  SearchResult result;
+  for (const size_t p : all) {
+    const auto settings = to_strings(plan.points[p]);
+    ResultJson trial = {{"point", p}};
+    for (const auto& name : plan.varied) trial["settings"][name] = settings.at(name);
+    trial["splits"] = some;
+    trial["val"] = first_judgement[p];
+    if (!first_judgement[p].empty()) trial["val_mean"] = mean_of_runs(first_judgement[p]).mean;
+    if (finalists.count(p) && !failed(runs[p])) {
+      trial["final_val"] = validation(runs[p]);
+      trial["final_val_mean"] = mean_validation(runs[p]);
+    }
+    for (const ResultJson& run : runs[p])
+      if (run.contains("failed")) trial["failed"] = run["failed"];
+    if (!failed(runs[p])) {
+      trial["epochs"] = figures(runs[p], "epochs");
+      trial["seconds_per_epoch"] = figures(runs[p], "seconds_per_epoch");
+    }
+    trial["chosen"] = p == standing[0].point;
+    result.trials.push_back(trial);
+  }
+  result.best = plan.points[standing[0].point];
+  result.runs = runs[standing[0].point];
+  return result;
+}
+
+}  // namespace eignn

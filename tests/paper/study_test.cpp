@@ -1,0 +1,332 @@
+#include "paper/study.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "report/statistics.h"
+#include "support/message_of.h"
+#include "support/temporary_folder.h"
+
+namespace eignn {
+namespace {
+
+Study study_named(const std::string& name) {
+  for (const auto& family : {chain_studies(), depth_studies(), {efficiency_study(), noise_study()}})
+    for (const Study& study : family)
+      if (study.name == name) return study;
+  throw std::runtime_error("no study " + name);
+}
+
+ReproduceOptions quick_in(const std::string& folder) {
+  ReproduceOptions options;
+  options.quick = true;
+  options.runs = folder;
+  return options;
+}
+
+// A finished run without training: EIGNN is right everywhere, IGNN loses five points each ten nodes, the
+// others are at chance; seeds differ a little.
+ResultJson pretend(const Job& job) {
+  const TrainConfig& c = job.config;
+  double test = 0.5 + 0.01 * static_cast<double>(c.seed);
+  if (c.model == "eignn") test = 1;
+  if (c.model == "ignn")
+    test = 1 - 0.005 * static_cast<double>(c.chain_length - 10) - 0.01 * static_cast<double>(c.seed);
+  ResultJson run = {{"seed", c.seed},
+                    {"val_accuracy", test},
+                    {"test_accuracy", test},
+                    {"loss", {{"train", 0.7}, {"val", 0.7}, {"test", 0.7}}},
+                    {"epochs", 7},
+                    {"seconds_per_epoch", c.model == "eignn" ? 0.001 : 0.004},
+                    {"machine", "a machine"},
+                    {"commit", "abc"}};
+  if (c.model == "ignn") run["non_converged_solves"] = c.chain_length >= 50 ? 3 : 0;
+  return run;
+}
+
+ResultJson with_provenance(ResultJson results) {
+  results["provenance"] = {{"command", "eignn reproduce this"}};
+  return results;
+}
+
+TEST(StudyJobs, ChainsSpanDirectionsModelsLengthsAndSeeds) {
+  for (const char* name : {"chains-binary", "chains-multiclass"}) {
+    ReproduceOptions options;
+    options.runs = "runs";
+    EXPECT_EQ(study_jobs(study_named(name), options).size(), 2u * 9u * 20u * 20u) << name;
+    const auto jobs = study_jobs(study_named(name), quick_in("runs"));
+    ASSERT_EQ(jobs.size(), 2u * 9u * 4u * 3u) << name;
+    EXPECT_EQ(jobs[1].job.folder, "runs/directed/eignn-10/seed-1");
+    std::set<std::string> folders;
+    for (const StudyJob& job : jobs) {
+      const TrainConfig& config = job.job.config;
+      EXPECT_EQ(config.num_classes, std::string(name) == "chains-binary" ? 2 : 5);
+      EXPECT_EQ(config.direction == "in", job.job.folder.find("runs/directed/") == 0);
+      EXPECT_EQ(config.epochs, 2000);  // the full stopping rule, quick or not
+      EXPECT_EQ(config.patience, 200);
+      folders.insert(job.job.folder);
+    }
+    EXPECT_EQ(folders.size(), jobs.size());
+  }
+}
+
+TEST(StudyJobs, ModelsLengthsSeedsAndSettingsAreThoseAskedFor) {
+  ReproduceOptions options = quick_in("runs");
+  options.models = {"ignn", "gcn"};
+  options.lengths = {15};
+  options.seeds = 2;
+  options.settings = {{"epochs", "5"}, {"threads", "1"}};
+  const auto jobs = study_jobs(study_named("chains-binary"), options);
+  ASSERT_EQ(jobs.size(), 2u * 2u * 2u);
+  EXPECT_EQ(jobs[3].job.folder, "runs/directed/gcn-15/seed-1");
+  EXPECT_EQ(jobs[3].job.config.model, "gcn");
+  EXPECT_EQ(jobs[3].job.config.chain_length, 15);
+  EXPECT_EQ(jobs[3].job.config.epochs, 5);
+  EXPECT_EQ(jobs[3].job.config.threads, 1);
+}
+
+TEST(StudyJobs, DeepModelsHaveAsManyLayersAsTheChainHasNodes) {
+  for (const char* name : {"finite-depth", "oversmoothing"})
+    for (const StudyJob& job : study_jobs(study_named(name), quick_in("runs"))) {
+      const TrainConfig& config = job.job.config;
+      if (config.model == "ignn" || config.model == "ppnp") continue;
+      EXPECT_EQ(config.model == "appnp" ? config.hops : config.layers, config.chain_length) << config.model;
+    }
+  EXPECT_EQ(study_jobs(study_named("finite-depth"), quick_in("runs")).size(), 2u * 2u * 3u * 3u);
+  EXPECT_EQ(study_jobs(study_named("oversmoothing"), quick_in("runs")).size(), 2u * 4u * 2u * 3u);
+}
+
+TEST(StudyJobs, EfficiencyHasThePapersFourSizes) {
+  ReproduceOptions options;
+  options.runs = "runs";
+  std::set<std::pair<int64_t, int64_t>> sizes;
+  const auto jobs = study_jobs(study_named("efficiency"), options);
+  for (const StudyJob& job : jobs) {
+    sizes.emplace(job.job.config.chain_length, job.job.config.chains_per_class);
+    EXPECT_EQ(job.job.config.epochs, job.job.config.patience);
+    if (job.job.config.model == "ignn-finite") {
+      EXPECT_EQ(job.job.config.layers, job.job.config.chain_length);
+    }
+  }
+  EXPECT_EQ(jobs.size(), 2u * 2u * 4u * 3u * 3u);
+  EXPECT_EQ(sizes, (std::set<std::pair<int64_t, int64_t>>{{100, 20}, {100, 30}, {200, 20}, {200, 30}}));
+  EXPECT_EQ(jobs.front().job.folder, "runs/directed-noisy/eignn-100-20/seed-0");
+  EXPECT_GT(jobs.front().job.config.noise, 0);
+  EXPECT_EQ(jobs.back().job.folder, "runs/undirected/ignn-finite-200-30/seed-2");
+  EXPECT_EQ(jobs.back().job.config.noise, 0);
+}
+
+TEST(StudyJobs, NoiseTriesBothGammas) {
+  ReproduceOptions options;
+  options.runs = "runs";
+  const auto jobs = study_jobs(study_named("noise"), options);
+  EXPECT_EQ(jobs.size(), 2u * 3u * 3u * 10u);  // the control is a level too
+  std::set<std::tuple<std::string, double, double>> seen;
+  for (const StudyJob& job : jobs)
+    seen.emplace(job.job.config.model, job.job.config.noise,
+                 job.job.config.model == "eignn" ? job.job.config.gamma : 0);
+  EXPECT_EQ(seen.size(), 9u);
+  EXPECT_EQ(seen.count({"eignn", 0.1, 1.0}), 1u);
+}
+
+TEST(Study, ThePageHasMeansStatementsTestsAndSolves) {
+  const TemporaryFolder folder;
+  ReproduceOptions options = quick_in(folder.path("runs"));
+  options.models = {"eignn", "ignn", "gcn", "h2gcn"};
+  const Study study = study_named("chains-binary");
+  const ResultJson results = with_provenance(run_study(study, options, pretend, {}));
+  const std::string page = study_page(study, results, {"chains-binary-quick.svg"});
+  for (const char* part :
+       {"![Chains with two classes](chains-binary-quick.svg)",
+        "| chain length | eignn | ignn | gcn | h2gcn |",
+        "| 50 | 100.00 ± 0.00 | 79.00 ± 1.00 | 51.00 ± 1.00 | 51.00 ± 1.00 |",
+        "**EIGNN has 100 % at every length.** On directed graphs it holds, in 4 comparisons.",
+        "**H2GCN is below GCN.** On directed graphs it fails in 4 of 4 comparisons: gcn 51.00 and h2gcn "
+        "51.00 at 10;",
+        "**APPNP, JKNet and GCNII lie between GCN and EIGNN.** Not run here.",
+        "The paper, eignn against ignn: p < 0.05 (lengths above 20).", "- directed, ignn at 50: 9 in 3 runs",
+        "Made by `eignn reproduce this`; the runs are of commit abc, on a machine."})
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
+  EXPECT_EQ(page.find("ignn at 10:"), std::string::npos);
+}
+
+TEST(Study, WelchsTestIsThatOfTheTwoSeries) {
+  const TemporaryFolder folder;
+  ReproduceOptions options = quick_in(folder.path("runs"));
+  options.models = {"ignn", "appnp"};
+  options.lengths = {100};
+  const ResultJson results = run_study(study_named("chains-binary"), options, pretend, {});
+  ASSERT_EQ(results["tests"].size(), 2u);  // EIGNN was not run: only IGNN against APPNP, in two panels
+  EXPECT_EQ(results["tests"][0]["b"], "appnp");
+  EXPECT_NEAR(results["tests"][0]["p"].get<double>(), welch_p({54, 1, 3}, {51, 1, 3}), 1e-9);
+}
+
+TEST(Study, EveryRunHasItsCommand) {
+  const TemporaryFolder folder;
+  ReproduceOptions options = quick_in(folder.path("runs"));
+  options.models = {"gcn"};
+  options.lengths = {10};
+  options.settings = {{"epochs", "5"}, {"threads", "1"}};
+  const Study study = study_named("chains-binary");
+  const ResultJson results = with_provenance(run_study(study, options, pretend, {}));
+  EXPECT_NE(study_page(study, results, {}).find("**Training was cut at 5 epochs.**"), std::string::npos);
+  EXPECT_EQ(
+      results["points"][0]["runs"][2]["command"],
+      "eignn train --dataset chains --chain-length 10 --direction in --epochs 5 --model gcn --num-classes 2 "
+      "--threads 1 --seed 2 --json");
+}
+
+TEST(Study, ASecondCallRunsOnlyWhatIsMissing) {
+  const TemporaryFolder folder;
+  ReproduceOptions options = quick_in(folder.path("runs"));
+  options.models = {"eignn", "gcn"};
+  options.lengths = {10, 20};
+  options.seeds = 1;
+  int started = 0;
+  const JobRunner keeps = [&](const Job& job) {
+    ++started;
+    const ResultJson run = pretend(job);
+    std::filesystem::create_directories(job.folder);
+    std::ofstream(job.folder + "/summary.json") << run;
+    return run;
+  };
+  const Study study = study_named("chains-binary");
+  const JobRunner stops = [&](const Job& job) {
+    if (started == 3) throw InputError("interrupted (here); go on");
+    return keeps(job);
+  };
+  EXPECT_THROW(run_study(study, options, stops, {}), InputError);
+  std::vector<double> left;
+  const ResultJson first =
+      run_study(study, options, keeps, [&](const RunReport& report) { left.push_back(report.seconds_left); });
+  EXPECT_EQ(started, 8);
+  ASSERT_EQ(left.size(), 8u);
+  EXPECT_LT(left[0], 0);  // found finished: no pace is known yet
+  EXPECT_EQ(left[7], 0);
+  EXPECT_EQ(run_study(study, options, keeps, {}), first);
+  options.seeds = 2;
+  run_study(study, options, keeps, {});
+  EXPECT_EQ(started, 16);
+  options.settings = {{"epochs", "5"}};
+  EXPECT_NE(message_of([&] { run_study(study, options, keeps, {}); }).find("other settings"),
+            std::string::npos);
+}
+
+TEST(Study, EfficiencyIsInMillisecondsBesideThePapers) {
+  const TemporaryFolder folder;
+  const Study study = study_named("efficiency");
+  const ResultJson results = with_provenance(run_study(study, quick_in(folder.path("runs")), pretend, {}));
+  const std::string page = study_page(study, results, {});
+  EXPECT_NE(page.find("| (100, 20) | 1.00 (4.05) | 4.00 (27.36) | 4.00 (74.61) |"), std::string::npos)
+      << page;
+  EXPECT_NE(page.find("**IGNN takes longer than EIGNN at every size.** On directed noisy graphs it holds"),
+            std::string::npos);
+  const auto plots = study_plots(study, results);
+  ASSERT_EQ(plots.size(), 1u);
+  EXPECT_EQ(plots[0].x_ticks.size(), 4u);
+}
+
+TEST(Study, TheGammaOfTheNoiseStudyIsChosenByValidation) {
+  const TemporaryFolder folder;
+  const auto runner = [](const Job& job) {
+    ResultJson run = pretend(job);
+    if (job.config.model != "eignn") return run;
+    run["val_accuracy"] = job.config.gamma == 1 ? 0.6 : 0.5;
+    run["test_accuracy"] = job.config.gamma == 1 ? 0.4 : 0.9;
+    return run;
+  };
+  const ResultJson results = run_study(study_named("noise"), quick_in(folder.path("runs")), runner, {});
+  int chosen = 0;
+  for (const ResultJson& point : results["points"])
+    if (point["series"] == "eignn") {
+      ++chosen;
+      EXPECT_EQ(point["chosen"], "eignn, γ 1");
+      EXPECT_DOUBLE_EQ(point["mean"].get<double>(), 40);
+    }
+  EXPECT_EQ(chosen, 6);
+  EXPECT_EQ(results["tests"].size(), 6u);
+  EXPECT_EQ(results["claims"][0]["panels"][0]["points"], 2);  // the paper says nothing of the control
+}
+
+TEST(Study, LossCurvesComeFromTheMetricsOfSeedZero) {
+  const TemporaryFolder folder;
+  ReproduceOptions options = quick_in(folder.path("runs"));
+  options.lengths = {10, 50};
+  options.seeds = 2;
+  const JobRunner runner = [](const Job& job) {
+    std::filesystem::create_directories(job.folder);
+    std::ofstream metrics(job.folder + "/metrics.jsonl");
+    for (int epoch = 0; epoch < 500; ++epoch)
+      metrics << R"({"epoch":)" << epoch << R"(,"train_loss":)" << 1.0 / (1 + epoch) << R"(,"val_loss":0.5})"
+              << "\n";
+    return pretend(job);
+  };
+  const Study study = study_named("finite-depth");
+  const ResultJson results = run_study(study, options, runner, {});
+  ASSERT_EQ(results["loss_curves"].size(), 4u);  // two directions, two models, at 50
+  const ResultJson& curve = results["loss_curves"][0];
+  EXPECT_EQ(curve["x_text"], "50");
+  EXPECT_EQ(curve["epochs"].size(), 167u);  // every third
+  EXPECT_DOUBLE_EQ(curve["train"][1].get<double>(), 0.25);
+  const auto plots = study_plots(study, results);
+  ASSERT_EQ(plots.size(), 2u);
+  EXPECT_EQ(plots[1].name, "-loss");
+  EXPECT_EQ(plots[1].panels.size(), 2u);
+  EXPECT_EQ(plots[1].panels[0].curves.size(), 4u);
+}
+
+TEST(Study, TheOutcomeCountsStatementsByPanel) {
+  const ResultJson results = {
+      {"claims",
+       {{{"text", "a"}, {"panels", {{{"breaches", ResultJson::array()}}, {{"breaches", {"x"}}}}}},
+        {{"text", "b"}, {"panels", ResultJson::array()}}}}};
+  EXPECT_EQ(study_outcome(results), "1 of 2 statements of the paper hold, each counted by panel");
+}
+
+PanelFigures curve(const std::string& series, std::vector<std::pair<double, double>> points) {
+  PanelFigures panel;
+  for (const auto& [x, mean] : points) panel[series][x] = {mean, 0.6, std::to_string(static_cast<int>(x))};
+  return panel;
+}
+
+TEST(Claims, NameThePointsThatBreakThem) {
+  const auto falling = curve("ignn", {{10, 100}, {20, 99.6}, {50, 60}});
+  EXPECT_EQ(reaches("", "ignn", 100).check(falling).breaches, std::vector<std::string>{"ignn 60.00 at 50"});
+  EXPECT_EQ(reaches("", "ignn", 100, {0, 29}).check(falling).points, 2);
+  EXPECT_TRUE(reaches("", "ignn", 100, {0, 29}).check(falling).breaches.empty());
+  EXPECT_TRUE(falls("", {"ignn"}).check(falling).breaches.empty());
+  EXPECT_EQ(falls("", {"ignn"}, {10, 20}).check(falling).breaches,
+            std::vector<std::string>{"ignn 100.00 at 10, 99.60 at 20"});
+  EXPECT_EQ(lies_near("", {"ignn"}, 50, 10).check(falling).breaches.size(), 2u);
+  EXPECT_EQ(loss_stays("", "ignn", 0.69, {50, 50}).check(falling).breaches.size(), 1u);
+}
+
+TEST(Claims, ComparePointsThatBothSeriesHave) {
+  auto panel = curve("a", {{1, 5}, {2, 7}, {3, 9}});
+  panel["b"] = curve("b", {{2, 6}, {3, 9}})["b"];
+  const Checked above = is_above("", "a", {"b"}).check(panel);
+  EXPECT_EQ(above.points, 2);
+  EXPECT_EQ(above.breaches, std::vector<std::string>{"a 9.00 and b 9.00 at 3"});
+  EXPECT_EQ(lies_between("", {"b"}, "a", "a").check(panel).breaches.size(), 1u);
+  EXPECT_EQ(is_above("", "a", {"none"}).check(panel).points, 0);
+}
+
+TEST(LinePlot, IsAScriptWithTheDataInIt) {
+  LinePlot plot;
+  plot.x_label = "chain \"length\"";
+  plot.percent = true;
+  plot.panels = {{"one", {{"eignn", {{10, 100}, {20, 99.5}}}, {"none", {}}}},
+                 {"two", {{"eignn", {{10, 50}}}}}};
+  const std::string script = gnuplot_script(plot);
+  for (const char* part :
+       {"set xlabel \"chain \\\"length\\\"\"", "set yrange [0:105]", "$d0 << END\n10 100\n20 99.5\nEND\n",
+        "layout 1,2", "set title \"two\"", "$d1 with linespoints"})
+    EXPECT_NE(script.find(part), std::string::npos) << part << "\n" << script;
+  EXPECT_EQ(script.find("\"none\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace eignn

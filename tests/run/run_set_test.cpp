@@ -1,0 +1,183 @@
+#include "run/run_set.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+
+#include "data/atomic_file.h"
+#include "eignn/error.h"
+#include "run/search.h"
+#include "support/message_of.h"
+#include "support/temporary_folder.h"
+
+namespace eignn {
+namespace {
+
+// A run whose validation figure follows from its settings: no training.
+ResultJson pretend(const Job& job) {
+  const double val = job.config.lr - (job.config.gamma == 1 ? 0.05 : 0) + 0.01 * std::stod(job.config.split);
+  return {{"split", std::stoll(job.config.split)},
+          {"val_accuracy", val},
+          {"test_accuracy", 1 - val},
+          {"epochs", job.config.epochs},
+          {"seconds_per_epoch", 0.5}};
+}
+
+TEST(RunSet, KeepsTheJobsOrderWhateverEndsFirst) {
+  std::mutex lock;
+  std::set<std::string> seen;
+  const auto runs = run_jobs(jobs_of_splits({}, {3, 1, 2, 0}, ""), 4, [&](const Job& job) {
+    const std::lock_guard<std::mutex> guard(lock);
+    seen.insert(job.config.split);
+    return ResultJson{{"split", job.config.split}};
+  });
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs[0]["split"], "3");
+  EXPECT_EQ(runs[3]["split"], "0");
+  EXPECT_EQ(seen.size(), 4u);
+}
+
+TEST(RunSet, DoesNotRunWhatIsFinished) {
+  const TemporaryFolder folder;
+  const auto jobs = jobs_of_splits({}, {0, 1}, folder.path("set"));
+  std::filesystem::create_directories(jobs[1].folder);
+  std::ofstream(jobs[1].folder + "/summary.json") << R"({"split": 1, "from": "before"})";
+  int started = 0;
+  const auto runs = run_jobs(jobs, 1, [&](const Job&) {
+    ++started;
+    return ResultJson{{"from", "now"}};
+  });
+  EXPECT_EQ(started, 1);
+  EXPECT_EQ(runs[0]["from"], "now");
+  EXPECT_EQ(runs[1]["from"], "before");
+}
+
+TEST(RunSet, ADamagedSummaryIsNamed) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path("summary.json")) << "{";
+  EXPECT_NE(message_of([&] { finished_summary(folder.path("")); }).find("summary.json"), std::string::npos);
+}
+
+TEST(RunSet, TheFirstErrorEndsTheSet) {
+  int started = 0;
+  EXPECT_THROW(run_jobs(jobs_of_splits({}, {0, 1, 2}, ""), 1,
+                        [&](const Job& job) -> ResultJson {
+                          ++started;
+                          if (job.config.split == "1") throw InputError("no");
+                          return ResultJson::object();
+                        }),
+               InputError);
+  EXPECT_EQ(started, 2);
+}
+
+TEST(RunSet, AFolderIsForOneSetting) {
+  const TemporaryFolder folder;
+  claim_folder(folder.path("a"), "config.toml", "lr = 1\n");
+  claim_folder(folder.path("a"), "config.toml", "lr = 1\n");
+  EXPECT_NE(
+      message_of([&] { claim_folder(folder.path("a"), "config.toml", "lr = 2\n"); }).find("other settings"),
+      std::string::npos);
+}
+
+TEST(RunSet, AFolderOfAnOlderVersionIsKnownByItsSettings) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.lr = 0.25;
+  claim_folder(folder.path("a"), config);
+  // An older version knew no --train-graphs, and had other remarks.
+  std::string text = read_whole_file(folder.path("a/config.toml"));
+  const size_t line = text.find("train-graphs"), end = text.find('\n', line);
+  ASSERT_NE(line, std::string::npos);
+  text.erase(line, end + 1 - line);
+  write_file_atomically(folder.path("a/config.toml"), "# an older one\n" + text);
+  EXPECT_NO_THROW(claim_folder(folder.path("a"), config));
+  config.train_graphs = 4;
+  EXPECT_NE(message_of([&] { claim_folder(folder.path("a"), config); }).find("other settings"),
+            std::string::npos);
+}
+
+TEST(Search, SpansTheGridAndTriesEqualPointsOnce) {
+  const SearchPlan plan = parse_search(
+      "gamma = [0.8, 1.0]\nnormalise = [\"sym\", \"out-in\"]\ndirection = [\"undirected\", \"in\"]\nepochs = "
+      "7\n"
+      "splits = [0, 2]\nfinalists = 3\nscreening-epochs = 5\n",
+      {}, {}, "grid.toml");
+  EXPECT_EQ(plan.points.size(), 6u);  // out-in on a symmetrised graph is sym
+  EXPECT_EQ(plan.varied, (std::vector<std::string>{"gamma", "normalise", "direction"}));
+  EXPECT_EQ(plan.splits, (std::vector<int64_t>{0, 2}));
+  EXPECT_EQ(plan.finalists, 3);
+  EXPECT_EQ(plan.screening_epochs, 5);
+  for (const auto& point : plan.points) EXPECT_EQ(point.epochs, 7);
+}
+
+TEST(Search, TheCommandLineWinsOverTheFile) {
+  TrainConfig base;
+  base.lr = 0.25;
+  const SearchPlan plan = parse_search("lr = [0.1, 0.2]\n", base, {"lr"}, "grid.toml");
+  ASSERT_EQ(plan.points.size(), 1u);
+  EXPECT_EQ(plan.points[0].lr, 0.25);
+}
+
+TEST(Search, RefusesWhatMakesNoSense) {
+  const auto says = [](const char* toml) {
+    return message_of([&] { parse_search(toml, {}, {}, "grid.toml"); });
+  };
+  EXPECT_NE(says("learning-rate = [1, 2]\n").find("no setting 'learning-rate' (grid.toml)"),
+            std::string::npos);
+  EXPECT_NE(says("lr = [1, \"x\"]\n").find("'x' is no number"), std::string::npos);
+  EXPECT_NE(says("gamma = [2.0]\n").find("grid.toml"), std::string::npos);
+  EXPECT_NE(says("splits = [-1]\n").find("'-1'"), std::string::npos);
+}
+
+TEST(Search, ChoosesByMeanValidationAndNeverByTest) {
+  const SearchPlan plan = parse_search("lr = [0.1, 0.3, 0.2]\ngamma = [0.8, 1.0]\n", {}, {}, "grid.toml");
+  const SearchResult result = run_search(plan, 3, "", each_by_itself(1, pretend), {});
+  EXPECT_EQ(result.best.lr, 0.3);  // the best validation is the worst test here
+  EXPECT_EQ(result.best.gamma, 0.8);
+  ASSERT_EQ(result.trials.size(), 6u);
+  ASSERT_EQ(result.runs.size(), 3u);
+  for (const auto& trial : result.trials) {
+    EXPECT_EQ(trial["val"].size(), 3u);
+    EXPECT_FALSE(trial.dump().find("test") != std::string::npos) << trial;
+  }
+}
+
+TEST(Search, OnlyFinalistsRunOnAllSplitsAndToTheEnd) {
+  TrainConfig base;
+  base.epochs = 100;
+  const SearchPlan plan = parse_search(
+      "lr = [0.1, 0.3, 0.2]\nsplits = [1]\nfinalists = 2\nscreening-epochs = 10\n", base, {}, "grid.toml");
+  std::vector<std::pair<double, int64_t>> run;
+  const auto noted = [&](const Job& job) {
+    run.emplace_back(job.config.lr, job.config.epochs);
+    return pretend(job);
+  };
+  const SearchResult result = run_search(plan, 4, "", each_by_itself(1, noted), {});
+  EXPECT_EQ(run.size(), 3u + 2u * 4u);
+  EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.1, 100)), 0);
+  EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.3, 100)), 4);
+  EXPECT_EQ(result.runs.size(), 4u);
+  EXPECT_FALSE(result.trials[0].contains("final_val_mean"));
+  EXPECT_TRUE(result.trials[1].contains("final_val_mean"));
+  EXPECT_TRUE(result.trials[1]["chosen"].get<bool>());
+}
+
+TEST(Search, APointThatFailsIsRecordedAndOut) {
+  const SearchPlan plan = parse_search("lr = [0.1, 0.3]\n", {}, {}, "grid.toml");
+  const auto fails_fast = [](const Job& job) -> ResultJson {
+    if (job.config.lr == 0.3) throw InputError("the training loss is not finite");
+    return pretend(job);
+  };
+  const SearchResult result = run_search(plan, 2, "", each_by_itself(1, fails_fast), {});
+  EXPECT_EQ(result.best.lr, 0.1);
+  EXPECT_EQ(result.trials[1]["failed"], "the training loss is not finite");
+  EXPECT_THROW(run_search(plan, 2, "",
+                          each_by_itself(1, [](const Job&) -> ResultJson { throw InputError("no"); }), {}),
+               InputError);
+}
+
+}  // namespace
+}  // namespace eignn
