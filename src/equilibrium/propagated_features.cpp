@@ -26,7 +26,7 @@ PropagatedFeatures::Sweep::Sweep(const torch::Tensor& X, int64_t first_column) :
 // last ← (1-ω) last + ω S now.
 void PropagatedFeatures::Sweep::advance(const SparseProduct& S) {
   const auto one = torch::ones({now.size(1)}, now.options());
-  S.advance(/*adjoint=*/false, now, /*X=*/{}, one, one, 0, last);
+  S.advance(/*adjoint=*/false, now, /*X=*/{}, one, term == 0 ? one : one + one, 0, last);
   std::swap(now, last);
   ++term;
 }
@@ -65,7 +65,7 @@ void PropagatedFeatures::forget() {
 // The entry of these nodes, put last; a new one has no terms.
 PropagatedFeatures::Known& PropagatedFeatures::entry_for(const torch::Tensor& index) {
   const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
-    return k.index.sizes() == index.sizes();
+    return k.index.sizes() == index.sizes() && k.index.equal(index);
   });
   if (found != known_.end())
     std::rotate(found, found + 1, known_.end());

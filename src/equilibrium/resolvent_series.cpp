@@ -67,7 +67,7 @@ torch::Tensor ResolventSeries::Slopes::next() {
   auto slope = q_slope_ * quotient_ * weight_ + power_ * weight_slope_;
   quotient_ = power_.unsqueeze(1) + q_ * quotient_;
   power_ = power_ * q_;
-  
+  if (!first_) slope *= 2;
   first_ = false;
   return slope;
 }
