@@ -7,8 +7,9 @@
 
 #include <random>
 
+#include "eignn/execution.h"
 #include "eignn/solver.h"
-#include "eignn/training.h"
+#include "eignn/train.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/gth_kernel.h"
 #include "equilibrium/sparse_product.h"
@@ -132,7 +133,7 @@ BENCHMARK_CAPTURE(solve, spectral, "spectral")
 int main(int count, char** arguments) {
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  eignn::use_threads(0);
+  const eignn::Execution execution({});
   const torch::NoGradGuard no_gradients;
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -15,9 +15,10 @@
 #include <filesystem>
 
 #include "data/graph_file.h"
+#include "eignn/execution.h"
 #include "eignn/solver.h"
 #include "eignn/spectrum_cache.h"
-#include "eignn/training.h"
+#include "eignn/train.h"
 #include "equilibrium/sparse_product.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/content_hash.h"
@@ -118,7 +119,7 @@ int main(int count, char** arguments) {
   SolverOptions options;
   options.dtype = flag("float64") ? torch::kFloat64 : torch::kFloat32;
   const bool cached_only = flag("cached");
-  use_threads(0);
+  const Execution execution({});
   const auto folder = std::filesystem::temp_directory_path() / "eignn-spectra-bench";
   constexpr const char* line = "{:>6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>10} {:>8}\n";
   constexpr const char* numbers = "{:6} {:8.3f} {:8.3f} {:8.3f} {:8.3f} {:8.4f} {:8.4f} {:10.4f} {:8.2f}\n";

@@ -1,4 +1,5 @@
-// What the library throws. Every message is one line, "problem (where); remedy", without a newline at the end.
+// What the library throws. Every message is one line, "problem (where); remedy", without a newline at the
+// end.
 #pragma once
 
 #include <limits>

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "eignn/options.h"
 #include "eignn/solver.h"
 
 namespace eignn {
@@ -50,32 +51,8 @@ class Model : public torch::nn::Module {
   at::Generator dropout_generator_;
 };
 
-enum class Head {
-  plain,       // f = B z, the paper's for the universities
-  l2,          // z/‖z‖, dropout, linear: the chains
-  batch_norm,  // batch norm over all nodes, dropout, linear: Wikipedia
-  residual,    // ELU(BN(W₀z + W_r x)), residual blocks ELU(BN(Wh + h)), linear: PPI
-};
-Head parse_head(const std::string& name);
-const char* name(Head head);
-
-/// Where F starts. `xavier` is the paper's. `orthogonal` makes all eigenvalues of g equal, so that no
-/// direction outruns the others on a long path; see docs/long-range.md.
-enum class Start { xavier, orthogonal };
-Start parse_start(const std::string& name);
-const char* name(Start start);
-
-struct EignnOptions {
-  Head head = Head::plain;
-  Start start = Start::xavier;
-  double dropout = 0;
-  int64_t encoder = 0;     // ReLU(W x + b) of this width takes the place of x in the equilibrium; 0: none
-  int64_t equilibria = 1;  // side by side, each with an F of its own; the head sees all of them
-  int64_t width = 256;     // residual: of the hidden layers
-  int64_t blocks = 2;      // residual: how many blocks
-};
-
-/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias.
+/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias. γ, ε and the precision are those
+/// of the solver that it is given.
 ///
 ///     auto model = make_eignn(std::move(solver), X, classes, {}, /*seed=*/0);
 ///     auto f = model->scores(index);
@@ -91,40 +68,17 @@ struct GraphPart {
 std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed);
 
-/// What the models that EIGNN is compared with are made of; docs/models.md says which of them reads what.
-struct BaselineOptions {
-  Head head = Head::plain;  // ignn, ignn-finite: l2 normalises the states before the last layer
-  double dropout = 0;
-  int64_t hidden = 64;           // width of the hidden layers; gat: of each head
-  int64_t layers = 2;            // h2gcn: rounds; ignn-finite: steps of the recurrence
-  int64_t heads = 8;             // gat: side by side in the hidden layers
-  int64_t output_heads = 1;      // gat: averaged in the last layer
-  int64_t hops = 10;             // sgc, appnp: powers of S; sse: updates on the way to the steady state
-  double alpha = 0.1;            // appnp, ppnp: teleport; gcnii: share of the first state; sse: damping
-  double theta = 1;              // gcnii: β = log(θ/l + 1) in layer l
-  double kappa = 0.9;            // ignn: ‖W‖∞ ≤ κ/ρ(S); 0: W goes where it will
-  double tolerance = 3e-6;       // ignn: a Picard step that moves no entry by more ends a solve
-  int64_t max_iterations = 300;  // ignn: and so does this many
-  int64_t implicit_layers = 1;   // ignn: 1, or 5 as on PPI
-  int64_t samples = 25;          // graphsage: neighbours that the first layer draws in a training step
-  int64_t samples_second = 10;   // graphsage: those that the second layer draws
-};
-
 /// One of several disjoint graphs: its nodes (rows of X, ascending; empty: all of them) and its matrix.
 struct GraphMatrix {
   std::vector<int64_t> nodes;
   std::shared_ptr<const Propagation> S;
 };
 
-/// A model by its name, any but eignn; UsageError for an unknown one. Only the graphs that an index names
-/// are worked on.
+/// A model that EIGNN is compared with, by its options. Only the graphs that an index names are worked on.
 ///
-///     auto model = make_baseline("gcn", {{{}, S}}, X, classes, {}, torch::kFloat32, /*seed=*/0);
-std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<GraphMatrix>& graphs,
-                                     const torch::Tensor& X, int64_t classes, const BaselineOptions& options,
+///     auto model = make_baseline(GcnOptions{}, {{{}, S}}, X, classes, torch::kFloat32, /*seed=*/0);
+std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,
+                                     const torch::Tensor& X, int64_t classes,
                                      const torch::TensorOptions& type, uint64_t seed);
-
-/// eignn, then the baselines.
-const std::vector<std::string>& model_names();
 
 }  // namespace eignn

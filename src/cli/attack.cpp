@@ -15,7 +15,7 @@ namespace eignn::cli {
 namespace {
 
 struct Flags {
-  TrainConfig config;
+  SettingFlags settings;
   std::string checkpoint, method, targets = "each", objective = "loss", out;
   std::vector<double> epsilons;
   double step = 0;
@@ -90,7 +90,7 @@ std::string csv_of(Attacker& attacker, const std::vector<AttackReport>& reports)
 
 void work(const CLI::App& command, const Flags& flags) {
   const auto attacks = attacks_of(command, flags);
-  const Restored restored = restore(command, flags.config, flags.checkpoint);
+  const Restored restored = restore(command, flags.settings, flags.checkpoint);
   Attacker attacker(*restored.model, restored.dataset, restored.dataset.splits[restored.split].test);
   std::vector<AttackReport> reports;
   for (const AttackOptions& options : attacks) reports.push_back(attacker.run(options));
@@ -100,7 +100,7 @@ void work(const CLI::App& command, const Flags& flags) {
   if (flags.json) {
     Json json = {{"checkpoint", flags.checkpoint},
                  {"dataset", restored.config.dataset},
-                 {"model", restored.config.model},
+                 {"model", name(restored.config.model)},
                  {"solver", restored.model->solver_name()},
                  {"split", restored.split},
                  {"method", name(first.options.method)},
@@ -114,8 +114,8 @@ void work(const CLI::App& command, const Flags& flags) {
     for (const AttackReport& report : reports) json["attacks"].push_back(json_of(report));
     json["seed"] = restored.config.seed;
     json["noise_seed"] = first.options.method == Method::noise ? Json(first.options.seed) : Json();
-    json["device"] = restored.config.device;
-    json["dtype"] = restored.config.dtype;
+    json["device"] = name(restored.config.device);
+    json["dtype"] = name(restored.config.dtype);
     json["version"] = version();
     json["commit"] = built_commit();
     return print_json(json);
@@ -127,10 +127,10 @@ void work(const CLI::App& command, const Flags& flags) {
                     percent(report.accuracy()), fmt::format("{} of {}", report.kept, report.nodes),
                     report.certified ? percent(*report.certified_accuracy()) : "-"});
   fmt::print("{}", format_table({"attack", "epsilon", "accuracy", "right", "certified"}, rows));
-  fmt::print("{} on {}, split {}, seed {}; eignn {} ({})\n", restored.config.model, restored.config.dataset,
-             restored.split, restored.config.seed, version(), built_commit());
+  fmt::print("{} on {}, split {}, seed {}; eignn {} ({})\n", name(restored.config.model),
+             restored.config.dataset, restored.split, restored.config.seed, version(), built_commit());
   if (!attacker.linear())
-    fmt::print("{} is not linear in the features: there is no certificate\n", restored.config.model);
+    fmt::print("{} is not linear in the features: there is no certificate\n", name(restored.config.model));
   if (!flags.out.empty()) fmt::print("{} nodes written to {}\n", first.nodes, flags.out);
 }
 
@@ -145,7 +145,7 @@ void add_attack(CLI::App& app) {
       "Misclassified test nodes count as wrong. Certified: no perturbation of this size takes the class "
       "(linear models).\nData flags that are not given are those of the training run.");
   auto flags = std::make_shared<Flags>();
-  add_restore_flags(*command, flags->config, flags->checkpoint);
+  add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_option("--method", flags->method, "noise, fgsm or pgd");
   command
       ->add_option("--epsilon", flags->epsilons,

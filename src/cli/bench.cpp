@@ -6,18 +6,20 @@
 #include <iterator>
 
 #include "eignn/error.h"
+#include "eignn/execution.h"
 #include "paper/floor.h"
 #include "paper/side_by_side.h"
 #include "report/table.h"
-#include "train/config.h"
 #include "run/provenance.h"
+#include "run/recipes.h"
+#include "train/config.h"
 
 namespace eignn::cli {
 
 namespace {
 
 TrainConfig published_side(TrainConfig config) {
-  config.solver = "published";
+  config.eignn().solver = "published";
   return config;
 }
 
@@ -50,7 +52,7 @@ void add_floor(Json& json, const TrainConfig& config, const Dataset& dataset) {
   auto epoch = step;
   for (const Work& part : evaluation_work(shape)) epoch.push_back(part);
   const Work step_sum = total(step), epoch_sum = total(epoch);
-  const MachineRates rates = measure_rates(parse_dtype(config.dtype), parse_device(config.device),
+  const MachineRates rates = measure_rates(torch_dtype(config.dtype), torch_device(config.device),
                                            std::max(smallest_product, shape.features),
                                            std::clamp(step_sum.bytes, smallest_stream, largest_stream));
   Json parts = Json::array();
@@ -71,7 +73,7 @@ void add_floor(Json& json, const TrainConfig& config, const Dataset& dataset) {
 // Each in a process of its own, since a peak cannot be taken back.
 Json peak_memory(const TrainConfig& config) {
   return parse_child(run_child({own_path(), "bench", "peak-memory"}, to_toml(config)),
-                     fmt::format("the memory of --solver {}", config.solver))["peak_memory_bytes"];
+                     fmt::format("the memory of --solver {}", config.eignn().solver))["peak_memory_bytes"];
 }
 
 void add_peak_memory(CLI::App& bench) {
@@ -99,22 +101,17 @@ std::string short_number(const Json& value) {
 
 }  // namespace
 
+void take_settings(BenchFlags& flags) {
+  assign(flags.config, flags.settings.given());
+}
+
 void add_bench_flags(CLI::App& command, BenchFlags& flags) {
-  TrainConfig& c = flags.config;
-  command.add_option("--solver", c.solver, "Our side's solver, such as auto, krylov or spectral")
-      ->capture_default_str();
-  command.add_option("--dtype", c.dtype, "float32 or float64")->capture_default_str();
-  command.add_option("--device", c.device, "cpu or cuda")->capture_default_str();
-  command.add_option("--threads", c.threads, "Threads of both sides; 0: all cores, and one on a GPU")
-      ->capture_default_str();
+  flags.settings.add(command, std::vector<std::string>{"solver", "dtype", "device", "threads", "seed"});
   command
       .add_option("--batch-runs", flags.batch_runs,
                   "Also measure this many runs trained as one batch; may be repeated")
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1024));
-  command.add_option("--seed", c.seed, "Split, start and dropout")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
   command
       .add_option("--blocks", flags.blocks,
                   "Blocks of epochs to time; 0: as many as fill ten seconds of published, from 3 to 20")
@@ -133,10 +130,10 @@ void add_python_flag(CLI::App& command, BenchFlags& flags) {
 }
 
 Json bench_provenance(const TrainConfig& c) {
-  return {{"threads", use_threads(c)},
-          {"dtype", c.dtype},
-          {"device", c.device},
-          {"machine", (c.device == "cuda" ? gpu_name() + ", " : "") + machine_name()},
+  return {{"threads", Execution(c).threads()},
+          {"dtype", name(c.dtype)},
+          {"device", name(c.device)},
+          {"machine", (c.device == DeviceKind::cuda ? gpu_name() + ", " : "") + machine_name()},
           {"commit", built_commit()},
           {"seed", c.seed}};
 }
@@ -146,7 +143,7 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
   const TrainConfig theirs = published_side(config);
   const SideBySide sides = measure_side_by_side(config, theirs, dataset, {flags.blocks, score_epochs});
   TrainConfig timed = check.config;
-  timed.solver = sides.ours.solver;  // on a smaller graph the planner might choose another
+  timed.eignn().solver = sides.ours.solver;  // on a smaller graph the planner might choose another
   const LossComparison losses = compare_losses(timed, published_side(timed), check.dataset, check.epochs);
   Json json = {{"ours", to_json(sides.ours, score)}, {"published", to_json(sides.published, score)}};
   const auto ratio = [&](const char* key) {

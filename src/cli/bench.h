@@ -12,11 +12,15 @@ void add_bench_ppi(CLI::App& bench);
 void add_bench_scaling(CLI::App& bench);
 
 struct BenchFlags {
+  SettingFlags settings;
   TrainConfig config;  // of our side; the other differs in the solver alone
   int64_t blocks = 0, check_epochs = 3;
   bool json = false, no_memory = false, no_python = false;
   std::vector<int64_t> batch_runs;  // sizes of batches to measure too
 };
+/// Applies the settings that were given to `config`.
+void take_settings(BenchFlags& flags);
+
 /// --solver, --dtype, --device, --threads, --seed, --blocks, --check-epochs, --no-memory, --batch-runs,
 /// --json
 void add_bench_flags(CLI::App& command, BenchFlags& flags);

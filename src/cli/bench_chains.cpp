@@ -5,6 +5,9 @@
 #include "cli/bench.h"
 #include "cli/transcription.h"
 #include "eignn/error.h"
+#include "run/recipes.h"
+#include "run/train_run.h"
+#include "train/assemble.h"
 
 namespace eignn::cli {
 
@@ -44,15 +47,16 @@ Json compare(const ChainsFlags& flags, const TrainConfig& config, int64_t thread
                                      flags.published_epochs));
   json["losses"]["chain_length"] = short_chain;
   // Ours is fast enough for a whole run under the recipe.
-  const TrainSummary whole = train(config, {}, false, {}, &dataset);
+  const RunResult whole = train(config, {}, false, {}, &dataset);
   json["ours"]["test_accuracy"] = whole.score.test;
   json["ours"]["accuracy_epochs"] = whole.epochs;
   if (!flags.no_python) add_transcription(json, config, dataset, threads);
   return json;
 }
 
-void work(const CLI::App& command, ChainsFlags& flags) {
-  apply_recipe(flags.config, given_flags(command));
+void work(ChainsFlags& flags) {
+  take_settings(flags);
+  apply_recipe(flags.config, flags.settings.names());
   if (flags.sizes.empty()) flags.sizes = {"100,20", "200,20", "100,30", "200,30"};
   std::vector<TrainConfig> configs;
   for (const auto& text : flags.sizes) {
@@ -97,8 +101,7 @@ void add_bench_chains(CLI::App& bench) {
   auto flags = std::make_shared<ChainsFlags>();
   command->add_option("--size", flags->sizes, "Chain length and chains per class, L,N; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--num-classes", flags->config.num_classes, "Classes")->capture_default_str();
-  command->add_option("--feature-dim", flags->config.feature_dim, "Features")->capture_default_str();
+  flags->settings.add(*command, std::vector<std::string>{"num-classes", "feature-dim"});
   add_bench_flags(*command, *flags);
   command
       ->add_option("--published-epochs", flags->published_epochs,
@@ -106,7 +109,7 @@ void add_bench_chains(CLI::App& bench) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_python_flag(*command, *flags);
-  set_work(command, [command, flags] { work(*command, *flags); });
+  set_work(command, [flags] { work(*flags); });
 }
 
 }  // namespace eignn::cli

@@ -7,6 +7,8 @@
 #include "cli/transcription.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
+#include "run/recipes.h"
+#include "train/assemble.h"
 
 namespace eignn::cli {
 
@@ -25,6 +27,7 @@ const std::vector<std::string>& heterophilic_sets() {
 constexpr int64_t many_nodes = 4000;
 
 void work(const CLI::App& command, HeterophilicFlags& flags) {
+  take_settings(flags);
   if (flags.datasets.empty()) flags.datasets = heterophilic_sets();
   std::vector<TrainConfig> configs;
   for (const std::string& name : flags.datasets) {
@@ -33,15 +36,13 @@ void work(const CLI::App& command, HeterophilicFlags& flags) {
       throw unknown_name("data set", "dataset", name, known);
     TrainConfig config = flags.config;
     config.dataset = name;
-    apply_recipe(config, given_flags(command));
+    apply_recipe(config, flags.settings.names());
     // published takes symmetric graphs alone: where the recipe is for a directed one, both sides get the
     // paper's.
-    if (config.direction != "undirected") {
+    if (config.propagation.direction != Direction::undirected) {
       const TrainConfig paper;
-      config.direction = paper.direction;
-      config.normalise = paper.normalise;
-      config.self_loops = paper.self_loops;
-      config.gamma = paper.gamma;
+      config.propagation = paper.propagation;
+      config.eignn().gamma = paper.eignn().gamma;
     }
     validate(config);
     configs.push_back(config);

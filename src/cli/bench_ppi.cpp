@@ -3,6 +3,7 @@
 
 #include "cli/bench.h"
 #include "paper/side_by_side.h"
+#include "train/assemble.h"
 
 namespace eignn::cli {
 
@@ -12,8 +13,9 @@ constexpr int64_t epochs_of_a_run = 100;
 
 void work(BenchFlags& flags) {
   TrainConfig& config = flags.config;
+  take_settings(flags);
   config.dataset = "ppi";
-  config.head = "plain";  // f = B Z: the equilibrium alone, which is where the two sides differ
+  config.eignn().head = Head::plain;  // f = B Z: the equilibrium alone, which is where the two sides differ
   validate(config);
   const Dataset dataset = load_dataset(config);
   Json json = bench_provenance(config);

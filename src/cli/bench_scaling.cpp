@@ -8,8 +8,9 @@
 #include "cli/bench.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"
-#include "paper/measure_scaling.h"
+#include "eignn/execution.h"
 #include "graph/nearest_name.h"
+#include "paper/measure_scaling.h"
 #include "report/table.h"
 #include "run/provenance.h"
 
@@ -18,6 +19,7 @@ namespace eignn::cli {
 namespace {
 
 struct Flags {
+  SettingFlags settings;
   TrainConfig config;
   std::string axis = "all", point, plot;
   std::vector<std::string> solvers = scaling_solvers();
@@ -68,7 +70,7 @@ Json run_point(const ScalingPoint& p, const Flags& flags) {
   const TrainConfig& c = flags.config;
   const ChildResult child =
       run_child({own_path(), "bench", "scaling", "--point", to_text(p), "--threads",
-                 std::to_string(c.threads), "--dtype", c.dtype, "--seed", std::to_string(c.seed)});
+                 std::to_string(c.threads), "--dtype", name(c.dtype), "--seed", std::to_string(c.seed)});
   if (child.exit_code != 0) {
     warning(fmt::format("{} on {} nodes ended with exit code {}; it is left out", p.solver, p.nodes,
                         child.exit_code));
@@ -191,6 +193,7 @@ void plot(const std::vector<Series>& all, const std::string& folder) {
 }
 
 void work(Flags& flags) {
+  assign(flags.config, flags.settings.given());
   validate(flags.config);
   if (!flags.point.empty()) return measure_point(flags);
   auto known = scaling_axes();
@@ -205,7 +208,7 @@ void work(Flags& flags) {
   if (flags.up_to < least)
     throw UsageError(fmt::format("{} is out of range (--up-to); give {} nodes or more", flags.up_to, least));
 
-  const int64_t threads = use_threads(flags.config);
+  const int64_t threads = Execution(flags.config).threads();
   const auto points = scaling_points(flags.axis, flags.up_to, flags.solvers);
   Json measured = Json::array();
   for (const ScalingPoint& p : points) {
@@ -214,9 +217,10 @@ void work(Flags& flags) {
     measured.push_back(run_point(p, flags));
   }
   const auto all = series_of(points, measured);
-  Json json = {{"threads", threads},       {"dtype", flags.config.dtype}, {"machine", machine_name()},
-               {"commit", built_commit()}, {"seed", flags.config.seed},   {"gamma", flags.config.gamma},
-               {"points", Json::array()},  {"fits", fits_of(all)}};
+  Json json = {{"threads", threads},        {"dtype", name(flags.config.dtype)},
+               {"machine", machine_name()}, {"commit", built_commit()},
+               {"seed", flags.config.seed}, {"gamma", flags.config.eignn().gamma},
+               {"points", Json::array()},   {"fits", fits_of(all)}};
   for (const Json& one : measured)
     if (!one.is_null()) json["points"].push_back(one);
   if (!flags.plot.empty()) plot(all, flags.plot);
@@ -245,11 +249,7 @@ void add_bench_scaling(CLI::App& bench) {
   command->add_option("--up-to", flags->up_to, "Most nodes of a graph")->capture_default_str();
   command->add_flag("--quick", flags->quick, "At most 10000 nodes");
   command->add_option("--plot", flags->plot, "A folder for plots (SVG); needs gnuplot");
-  command->add_option("--dtype", flags->config.dtype, "float32 or float64")->capture_default_str();
-  command->add_option("--threads", flags->config.threads, "Threads; 0: all cores")->capture_default_str();
-  command->add_option("--seed", flags->config.seed, "Graphs, features and start")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+  flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});
   command->add_option("--point", flags->point, "")->group("");
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [flags] { work(*flags); });

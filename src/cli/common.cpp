@@ -6,7 +6,6 @@
 
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
-#include "train/config.h"
 
 namespace eignn::cli {
 
@@ -19,17 +18,19 @@ void on_interrupt(int) {
   std::signal(SIGINT, SIG_DFL);  // the second one is not for us
 }
 
-struct AddOption {
-  CLI::App& command;
-  const char* group;
-  template <class Field>
-  void operator()(const char* name, Field& field, const char* help) const {
-    auto* option =
-        command.add_option(std::string("--") + name, field, help)->group(group)->capture_default_str();
-    // CLI11 would let -1 wrap round to a huge seed.
-    if constexpr (std::is_unsigned_v<Field>) option->check(CLI::NonNegativeNumber);
+const char* heading(Field::Group group) {
+  switch (group) {
+    case Field::Group::data:
+      return "Data";
+    case Field::Group::model:
+      return "Model";
+    case Field::Group::optimisation:
+      return "Optimisation";
+    case Field::Group::machine:
+      return "Machine";
   }
-};
+  return "";
+}
 
 // A flag or word that the command does not have, answered with the nearest one that it has.
 void refuse_extras(const CLI::App& command) {
@@ -71,29 +72,39 @@ void set_work(CLI::App* command, std::function<void()> work) {
   });
 }
 
-void add_data_flags(CLI::App& command, TrainConfig& config) {
-  visit_data(config, AddOption{command, "Data"});
+void SettingFlags::add(CLI::App& command, const KnownField& field, const std::string& group) {
+  auto flag = std::make_shared<Flag>();
+  auto* option = command.add_option("--" + field.name, flag->text, field.help)->group(group);
+  option->default_str(field.default_text);
+  option->type_name(field.kind == Field::Kind::text      ? "TEXT"
+                    : field.kind == Field::Kind::integer ? "INT"
+                                                         : "FLOAT");
+  flag->option = option;
+  flags_[field.name] = std::move(flag);
 }
 
-void add_machine_flags(CLI::App& command, TrainConfig& config) {
-  visit_machine(config, AddOption{command, "Machine"});
+void SettingFlags::add(CLI::App& command, const std::set<Field::Group>& groups) {
+  for (const KnownField& field : known_fields())
+    if (groups.count(field.group)) add(command, field, heading(field.group));
 }
 
-void add_run_flags(CLI::App& command, TrainConfig& config) {
-  add_data_flags(command, config);
-  visit_model(config, AddOption{command, "Model"});
-  visit_optimisation(config, AddOption{command, "Optimisation"});
-  add_machine_flags(command, config);
+void SettingFlags::add(CLI::App& command, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    for (const KnownField& field : known_fields())
+      if (field.name == name) add(command, field, "OPTIONS");
 }
 
-std::set<std::string> given_flags(const CLI::App& command) {
-  std::set<std::string> given;
-  TrainConfig any;
-  visit(any, [&](const char* name, auto&, const char*) {
-    const auto* option = command.get_option_no_throw(std::string("--") + name);
-    if (option && option->count() > 0) given.insert(name);
-  });
-  return given;
+std::map<std::string, std::string> SettingFlags::given() const {
+  std::map<std::string, std::string> out;
+  for (const auto& [name, flag] : flags_)
+    if (flag->option->count() > 0) out[name] = flag->text;
+  return out;
+}
+
+std::set<std::string> SettingFlags::names() const {
+  std::set<std::string> out;
+  for (const auto& [name, text] : given()) out.insert(name);
+  return out;
 }
 
 void print_json(const Json& json) {

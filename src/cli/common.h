@@ -3,15 +3,24 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
-#include "eignn/training.h"
+#include "eignn/error.h"
+#include "eignn/train.h"
 
 namespace eignn::cli {
 
 using Json = nlohmann::ordered_json;
+
+/// The request itself is wrong, in the words of the command line: "problem (--flag); remedy".
+class UsageError : public ArgumentError {
+ public:
+  explicit UsageError(const std::string& what) : ArgumentError({}, what) {}
+};
 
 /// Each command registers its flags on `app` and its work as the subcommand's callback.
 void add_train(CLI::App& app);
@@ -33,13 +42,28 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* description, 
 void require_flags(const CLI::App& command, const std::vector<std::string>& flags);
 void set_work(CLI::App* command, std::function<void()> work);
 
-/// The flags of a run's configuration, grouped in the help; the values land in `config`.
-void add_data_flags(CLI::App& command, TrainConfig& config);
-void add_machine_flags(CLI::App& command, TrainConfig& config);
-void add_run_flags(CLI::App& command, TrainConfig& config);
+/// Flags for settings of a run, as the tables of eignn/options.h have them. They keep the texts that were
+/// given: which of them fit is known when the model is.
+class SettingFlags {
+ public:
+  /// All settings of these groups, in groups of the help.
+  void add(CLI::App& command, const std::set<Field::Group>& groups);
+  /// Single ones.
+  void add(CLI::App& command, const std::vector<std::string>& names);
 
-/// The names (without dashes) of the configuration's flags that were given.
-std::set<std::string> given_flags(const CLI::App& command);
+  /// The settings that were given, by name (without dashes).
+  std::map<std::string, std::string> given() const;
+  std::set<std::string> names() const;
+
+ private:
+  void add(CLI::App& command, const KnownField& field, const std::string& group);
+
+  struct Flag {
+    std::string text;
+    const CLI::Option* option;
+  };
+  std::map<std::string, std::shared_ptr<Flag>> flags_;  // CLI11 keeps addresses of the texts
+};
 
 /// One JSON object on standard output.
 void print_json(const Json& json);

@@ -11,16 +11,16 @@ namespace eignn::cli {
 namespace {
 
 struct Flags {
-  TrainConfig config;
+  SettingFlags settings;
   std::string checkpoint;
   bool json = false;
 };
 
 void work(const CLI::App& command, const Flags& flags) {
-  Restored restored = restore(command, flags.config, flags.checkpoint);
+  Restored restored = restore(command, flags.settings, flags.checkpoint);
   Json json = {{"checkpoint", flags.checkpoint},
                {"dataset", restored.config.dataset},
-               {"model", restored.config.model},
+               {"model", name(restored.config.model)},
                {"solver", restored.model->solver_name()},
                {"split", restored.split}};
   const Split& split = restored.dataset.splits[restored.split];
@@ -28,13 +28,13 @@ void work(const CLI::App& command, const Flags& flags) {
   const auto labels = on_device(restored, restored.dataset.labels);
   std::vector<std::vector<std::string>> rows;
   Json losses;
-  for (const auto& [name, nodes] : {std::pair<const char*, torch::Tensor>{"train", split.train},
+  for (const auto& [part, nodes] : {std::pair<const char*, torch::Tensor>{"train", split.train},
                                     {"val", split.val},
                                     {"test", split.test}}) {
     const auto [loss, score] = evaluate(*restored.model, labels, on_device(restored, nodes));
-    json[fmt::format("{}_{}", name, metric)] = score;
-    losses[name] = loss;
-    rows.push_back({name, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss), percent(score)});
+    json[fmt::format("{}_{}", part, metric)] = score;
+    losses[part] = loss;
+    rows.push_back({part, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss), percent(score)});
   }
   json["loss"] = losses;
   if (flags.json) return print_json(json);
@@ -49,7 +49,7 @@ void add_evaluate(CLI::App& app) {
                               "  eignn evaluate --checkpoint runs/a --dataset chains --chain-length 400\n"
                               "Data flags that are not given are those of the training run.");
   auto flags = std::make_shared<Flags>();
-  add_restore_flags(*command, flags->config, flags->checkpoint);
+  add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] { work(*command, *flags); });
 }

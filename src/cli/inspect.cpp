@@ -2,14 +2,17 @@
 
 #include "cli/common.h"
 #include "eignn/error.h"
+#include "eignn/execution.h"
 #include "report/inspection.h"
 #include "report/table.h"
+#include "run/recipes.h"
 
 namespace eignn::cli {
 
 namespace {
 
 struct Flags {
+  SettingFlags settings;
   TrainConfig config;
   std::string graph, graph_format, checkpoint;
   bool json = false;
@@ -43,15 +46,16 @@ void print_for_people(const Json& json) {
     for (const auto& text : json["warnings"]) fmt::print("warning: {}\n", text.get<std::string>());
 }
 
-void work(const CLI::App& command, Flags& flags) {
-  const auto given = given_flags(command);
+void work(Flags& flags) {
+  const auto given = flags.settings.names();
   const int subjects = (given.count("dataset") > 0) + !flags.graph.empty() + !flags.checkpoint.empty();
   if (subjects != 1)
     throw UsageError(fmt::format(
         "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
+  assign(flags.config, flags.settings.given());
   validate(flags.config);
   apply_recipe(flags.config, given);
-  use_threads(flags.config);
+  const Execution execution(flags.config);
   const Json json = !flags.graph.empty()        ? inspect_graph(flags.graph, flags.graph_format, flags.config)
                     : !flags.checkpoint.empty() ? inspect_checkpoint(flags.checkpoint)
                                                 : inspect_dataset(flags.config);
@@ -73,9 +77,10 @@ void add_inspect(CLI::App& app) {
   command->add_option("--graph-format", flags->graph_format,
                       "npz, npy, mtx or edges; by content when not given");
   command->add_option("--checkpoint", flags->checkpoint, "model.safetensors, or a run folder");
-  add_run_flags(*command, flags->config);
+  flags->settings.add(
+      *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
   command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [command, flags] { work(*command, *flags); });
+  set_work(command, [flags] { work(*flags); });
 }
 
 }  // namespace eignn::cli

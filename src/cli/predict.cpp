@@ -4,15 +4,15 @@
 #include "cli/restored.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
-#include "train/metrics.h"
 #include "run/run_folder.h"
+#include "train/metrics.h"
 
 namespace eignn::cli {
 
 namespace {
 
 struct Flags {
-  TrainConfig config;
+  SettingFlags settings;
   std::string checkpoint, out;
 };
 
@@ -27,12 +27,12 @@ void work(const CLI::App& command, const Flags& flags) {
   if (!csv && !ends_with(flags.out, ".npy"))
     throw UsageError(fmt::format(
         "the ending says the format, and '{}' has none of them (--out); use .csv or .npy", flags.out));
-  const Restored restored = restore(command, flags.config, flags.checkpoint);
+  const Restored restored = restore(command, flags.settings, flags.checkpoint);
   const auto f = scores_of(*restored.model, on_device(restored, torch::arange(restored.dataset.nodes())));
   if (csv) {
     write_predictions_csv(flags.out, restored.dataset, restored.dataset.splits[restored.split], f);
   } else {
-    write_npy(flags.out, probabilities(f, restored.dataset));
+    write_npy(flags.out, probabilities(f, restored.dataset.multi_label()));
   }
   fmt::print("{} nodes written to {}\n", restored.dataset.nodes(), flags.out);
 }
@@ -47,7 +47,7 @@ void add_predict(CLI::App& app) {
                   ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known); .npy: class "
                   "probabilities, float64 (nodes, classes).");
   auto flags = std::make_shared<Flags>();
-  add_restore_flags(*command, flags->config, flags->checkpoint);
+  add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");
   set_work(command, [command, flags] { work(*command, *flags); });
 }

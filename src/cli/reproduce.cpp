@@ -10,8 +10,8 @@
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "paper/reproduction.h"
-#include "train/config.h"
 #include "run/provenance.h"
+#include "train/config.h"
 
 namespace eignn::cli {
 
@@ -19,7 +19,7 @@ namespace {
 
 struct Flags {
   std::string name, models, rows, lengths, out = "results", runs = "runs/reproduce";
-  TrainConfig settings;
+  SettingFlags settings;
   int64_t seeds = 0, jobs = 0;
   bool quick = false, json = false;
 };
@@ -57,11 +57,11 @@ ReproduceOptions options_of(const CLI::App& command, const Flags& flags) {
   options.seeds = flags.seeds;
   options.rows = split_list(flags.rows);
   options.lengths = parse_lengths(flags.lengths);
-  const auto texts = to_strings(flags.settings);
-  for (const auto& name : given_flags(command)) {
-    if (name == "seed") throw UsageError("the seeds are 0, 1, … (--seed); say how many with --seeds");
-    options.settings[name] = texts.at(name);
-  }
+  options.settings = flags.settings.given();
+  if (options.settings.count("seed"))
+    throw UsageError("the seeds are 0, 1, … (--seed); say how many with --seeds");
+  TrainConfig probe;
+  assign(probe, options.settings);
   return options;
 }
 
@@ -71,9 +71,11 @@ void share_cores(const Reproduction& experiment, const Flags& flags, ReproduceOp
   constexpr int64_t most = 8;  // each keeps a data set and its spectrum in memory
   options.parallel = std::max<int64_t>(1, flags.jobs);
   if (experiment.timed) options.parallel = 1;
-  if (experiment.timed || flags.settings.device != "cpu") return;
+  TrainConfig asked;
+  assign(asked, options.settings);
+  if (experiment.timed || asked.device != DeviceKind::cpu) return;
   const auto cores = std::max<int64_t>(1, std::thread::hardware_concurrency());
-  const int64_t threads = flags.settings.threads;
+  const int64_t threads = asked.threads;
   if (flags.jobs == 0) options.parallel = std::clamp<int64_t>(cores / std::max<int64_t>(1, threads), 1, most);
   if (options.parallel > 1 && threads == 0)
     options.settings["threads"] = std::to_string(std::max<int64_t>(1, cores / options.parallel));
@@ -134,11 +136,10 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
   jobs.keep_models = experiment.keep_models;
   jobs.resume_words = self;
   ResultJson results = experiment.run(options, job_runner(jobs), [&](const RunReport& report) {
-    const std::string metric = metric_of(report.run);
     const std::string said = !report.text.empty()
                                  ? report.text
-                                 : fmt::format("validation {}, test {}", percent(report.run["val_" + metric]),
-                                               percent(report.run["test_" + metric]));
+                                 : fmt::format("validation {}, test {}", percent(report.run.score.val),
+                                               percent(report.run.score.test));
     if (!flags.json)
       note(fmt::format("{}: run {} of {}: {}{}", report.label, report.done, report.all, said,
                        time_left(report.seconds_left)));
@@ -239,7 +240,7 @@ void add_reproduce(CLI::App& app) {
       "training graphs, 50 epochs (docs/experiments.md)");
   command->add_option("--seeds", flags->seeds,
                       "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
-  command->add_option("--epochs", flags->settings.epochs, "Epochs at most; when not given the recipe's");
+  flags->settings.add(*command, std::vector<std::string>{"epochs"});
   command->add_option("--out", flags->out, "The folder of NAME.json, NAME.md and figures")
       ->capture_default_str();
   command->add_option("--runs", flags->runs, "The folder that keeps the runs")->capture_default_str();
@@ -247,7 +248,8 @@ void add_reproduce(CLI::App& app) {
       "--jobs", flags->jobs,
       "Runs at a time; when not given as many as there are cores, or as --threads leaves room for, "
       "8 at most, and one with --device cuda; efficiency: always one");
-  add_machine_flags(*command, flags->settings);
+  flags->settings.add(*command, {Field::Group::machine});
+  flags->settings.add(*command, std::vector<std::string>{"solver"});
   command->add_flag("--json", flags->json, "Print the results as one JSON object");
   set_work(command, [command, flags] { work(*command, *flags); });
 }

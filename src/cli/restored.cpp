@@ -5,36 +5,31 @@
 
 #include "eignn/error.h"
 #include "run/checkpoint.h"
+#include "train/assemble.h"
 #include "train/config.h"
 #include "train/trainer.h"
 
 namespace eignn::cli {
 
-void add_restore_flags(CLI::App& command, TrainConfig& config, std::string& checkpoint) {
+void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& checkpoint) {
   command.add_option("--checkpoint", checkpoint, "model.safetensors, or the run folder that holds it");
-  add_data_flags(command, config);
-  add_machine_flags(command, config);
+  settings.add(command, {Field::Group::data, Field::Group::machine});
+  settings.add(command, std::vector<std::string>{"solver"});
 }
 
-Restored restore(const CLI::App& command, const TrainConfig& flags, const std::string& path) {
+Restored restore(const CLI::App& command, const SettingFlags& settings, const std::string& path) {
   require_flags(command, {"--checkpoint"});
-  const Checkpoint checkpoint = read_checkpoint(path);
+  const TrainedModel trained = load_model(path);
   Restored out;
-  out.config = checkpoint.config;
-  // The data and the machine alone: a command's own --epsilon is none of the model's.
-  const auto texts = to_strings(flags);
-  const auto take = [&](const char* name, const auto&, const char*) {
-    if (command.count(std::string("--") + name) > 0) assign(out.config, name, texts.at(name));
-  };
-  visit_data(flags, take);
-  visit_machine(flags, take);
+  out.config = trained.config();
+  assign(out.config, settings.given());
   validate(out.config);
-  use_threads(out.config);
+  out.execution = std::make_unique<Execution>(out.config);
   out.dataset = load_dataset(out.config);
   if (out.config.split == "all") out.config.split = "0";
   out.split = split_number(out.config, out.dataset);
   out.cache = std::make_unique<SpectrumCache>();
-  out.model = restore_model(checkpoint, out.dataset, out.config, out.cache.get(), path);
+  out.model = restore_model(trained, out.dataset, out.config, out.cache.get(), path);
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "eignn/dataset.h"
+#include "eignn/execution.h"
 #include "eignn/model.h"
 #include "eignn/spectrum_cache.h"
 
@@ -17,12 +18,13 @@ struct Restored {
   int64_t split = 0;
   std::shared_ptr<Model> model;
   std::unique_ptr<SpectrumCache> cache;
+  std::unique_ptr<Execution> execution;
 };
 
 /// --checkpoint, the data flags and those of the machine.
-void add_restore_flags(CLI::App& command, TrainConfig& config, std::string& checkpoint);
+void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& checkpoint);
 
-Restored restore(const CLI::App& command, const TrainConfig& flags, const std::string& checkpoint);
+Restored restore(const CLI::App& command, const SettingFlags& settings, const std::string& checkpoint);
 
 /// On the model's device.
 torch::Tensor on_device(const Restored& restored, const torch::Tensor& tensor);

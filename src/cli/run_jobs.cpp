@@ -9,6 +9,9 @@
 #include "cli/progress.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"
+#include "eignn/spectrum_cache.h"
+#include "run/train_run.h"
+#include "train/assemble.h"
 #include "train/config.h"
 #include "train/run_batch.h"
 #include "train/train_together.h"
@@ -21,12 +24,12 @@ namespace {
 const Dataset& loaded_once(const TrainConfig& config) {
   static std::string key;
   static Dataset dataset;
-  TrainConfig data;  // only what the data depend on
-  visit_data(data, [&](const char* name, auto&, const char*) {
-    if (std::string(name) != "split") assign(data, name, to_strings(config).at(name));
-  });
-  data.seed = config.seed;
-  if (const std::string wanted = to_toml(data); wanted != key) {
+  TrainConfig data = config;
+  data.split.clear();
+  std::string wanted = fmt::format("seed = {}\n", config.seed);  // only what the data depend on
+  for (const Field& field : fields(data))
+    if (field.group == Field::Group::data) wanted += fmt::format("{} = {}\n", field.name, field.get());
+  if (wanted != key) {
     key.clear();
     dataset = load_dataset(config);
     key = wanted;
@@ -34,10 +37,9 @@ const Dataset& loaded_once(const TrainConfig& config) {
   return dataset;
 }
 
-Json train_here(const Job& job, const JobOptions& options) {
-  const auto summary = train_one(job.config, job.folder, is_interrupted_run(job.folder), options.quiet,
-                                 options.resume_words, &loaded_once(job.config));
-  return Json::parse(to_json(summary));
+RunResult train_here(const Job& job, const JobOptions& options) {
+  return train_one(job.config, job.folder, is_interrupted_run(job.folder), options.quiet,
+                   options.resume_words, &loaded_once(job.config));
 }
 
 void drop_model(const std::string& folder) {
@@ -50,7 +52,7 @@ std::string last_line(std::string text) {
   return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
 }
 
-Json train_in_child(const Job& job, const JobOptions& options) {
+RunResult train_in_child(const Job& job, const JobOptions& options) {
   std::vector<std::string> command = {own_path(), "train", "--json"};
   if (is_interrupted_run(job.folder)) {
     command.insert(command.end(), {"--resume", job.folder});
@@ -60,22 +62,27 @@ Json train_in_child(const Job& job, const JobOptions& options) {
     write_file_atomically(settings, to_toml(job.config));
     command.insert(command.end(), {"--config", settings, "--out", job.folder});
   }
-  const std::string errors = job.folder + "/errors.txt";
+  const std::string errors = job.folder + "/errors.txt", failure = job.folder + "/failure.txt";
+  command.insert(command.end(), {"--failure-file", failure});
   const ChildResult child = run_child(command, "", errors);
   constexpr int interrupted_code = 130;
   if (child.exit_code == interrupted_code)
     throw Interrupted{"interrupted; go on with: " + options.resume_words};
+  // The child says when its training did not converge: a search goes on then, and after nothing else.
+  if (child.exit_code != 0 && std::filesystem::exists(failure))
+    throw ConvergenceError(last_line(read_whole_file(failure)), "", "");
   if (child.exit_code != 0)
-    throw InputError(fmt::format("a run failed with exit code {}: {} ({}); see {}", child.exit_code,
-                                 last_line(read_whole_file(errors)), job.folder, errors));
+    throw ResourceError(fmt::format("a run failed with exit code {}: {}", child.exit_code,
+                                    last_line(read_whole_file(errors))),
+                        job.folder, fmt::format("see {}", errors));
   for (const auto& file : {job.folder + "/job.toml", errors}) std::filesystem::remove(file);
-  return Json::parse(child.output);
+  return result_from_json(Json::parse(child.output, nullptr, /*allow_exceptions=*/false), job.folder);
 }
 
 }  // namespace
 
-TrainSummary train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet,
-                       const std::string& resume_words, const Dataset* loaded) {
+RunResult train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet,
+                    const std::string& resume_words, const Dataset* loaded) {
   Progress progress(config.epochs, quiet);
   TrainHooks hooks;
   hooks.on_epoch = [&](const EpochReport& r) {
@@ -84,7 +91,8 @@ TrainSummary train_one(const TrainConfig& config, const std::string& folder, boo
   };
   watch_for_interrupt();
   hooks.interrupted = interrupted;
-  TrainSummary summary = train(config, folder, resume, hooks, loaded);
+  SpectrumCache spectra;
+  RunResult summary = train(config, folder, resume, hooks, loaded, &spectra);
   if (!summary.interrupted) return summary;
   throw Interrupted{
       folder.empty() ? fmt::format("interrupted after {} epochs; nothing was kept, since there was no --out",
@@ -146,38 +154,39 @@ std::vector<Job> at_places(const std::vector<Job>& jobs, const std::vector<size_
 
 }  // namespace
 
-std::vector<Json> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options) {
-  std::vector<Json> summaries;
+std::vector<RunResult> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options) {
+  std::vector<RunResult> results(jobs.size());
   std::vector<size_t> waiting;
-  for (const Job& job : jobs) {
-    summaries.push_back(finished_summary(job.folder));
-    if (summaries.back().is_null()) waiting.push_back(summaries.size() - 1);
-  }
+  for (size_t k = 0; k < jobs.size(); ++k)
+    if (auto finished = finished_run(jobs[k].folder))
+      results[k] = std::move(*finished);
+    else
+      waiting.push_back(k);
   watch_for_interrupt();
   std::string failure;  // the first; the others are brought to their end
   for_each_batch(waiting, size, [&](const std::vector<size_t>& places) {
     const auto runs = run_batch(at_places(jobs, places), options);
     for (size_t k = 0; k < places.size(); ++k) {
       if (failure.empty()) failure = runs[k].failure;
-      summaries[places[k]] = Json::parse(to_json(runs[k].summary));
+      results[places[k]] = runs[k].summary;
     }
   });
-  if (!failure.empty()) throw InputError(failure);
-  return summaries;
+  if (!failure.empty()) throw ConvergenceError(failure, "", "");
+  return results;
 }
 
 RunAll in_batches(int64_t size, const JobOptions& options) {
-  return [=](const std::vector<Job>& jobs, const std::function<void(size_t, const Json&)>& on_done) {
+  return [=](const std::vector<Job>& jobs, const OnTrial& on_done) {
     watch_for_interrupt();
-    std::vector<Json> summaries(jobs.size());
+    std::vector<Trial> trials(jobs.size());
     std::map<std::string, std::vector<size_t>> groups;  // of jobs that may share a batch
-    const auto take = [&](size_t k, const Json& summary) {
-      summaries[k] = summary;
-      if (on_done) on_done(k, summary);
+    const auto take = [&](size_t k, const Trial& trial) {
+      trials[k] = trial;
+      if (on_done) on_done(k, trial);
     };
     for (size_t k = 0; k < jobs.size(); ++k) {
-      if (const Json summary = finished_summary(jobs[k].folder); !summary.is_null()) {
-        take(k, summary);
+      if (const auto finished = finished_run(jobs[k].folder)) {
+        take(k, {*finished, ""});
         continue;
       }
       std::string shared;
@@ -200,12 +209,11 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
         const auto runs = run_batch(at_places(jobs, places), options);
         for (size_t k = 0; k < places.size(); ++k) {
           if (!options.keep_models) drop_model(jobs[places[k]].folder);
-          take(places[k], runs[k].failure.empty() ? Json::parse(to_json(runs[k].summary))
-                                                  : Json{{"failed", runs[k].failure}});
+          take(places[k], {runs[k].summary, runs[k].failure});
         }
       });
     }
-    return summaries;
+    return trials;
   };
 }
 
@@ -214,9 +222,9 @@ JobRunner job_runner(const JobOptions& options) {
     const bool children = options.parallel > 1 && !job.folder.empty();
     // A run that was killed while it wrote its last files begins anew.
     if (!job.folder.empty() && !is_interrupted_run(job.folder)) drop_model(job.folder);
-    const Json summary = children ? train_in_child(job, options) : train_here(job, options);
+    RunResult result = children ? train_in_child(job, options) : train_here(job, options);
     if (!options.keep_models && !job.folder.empty()) drop_model(job.folder);
-    return summary;
+    return result;
   };
 }
 

@@ -20,14 +20,14 @@ void check_jobs(int64_t jobs);
 JobRunner job_runner(const JobOptions& options);
 
 /// Runs the jobs that are not finished, `size` at a time as one batched problem (train/train_together.h), and
-/// returns all summaries. Interrupted, when Ctrl-C ended one; what is finished then stays.
-std::vector<Json> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options);
+/// returns all results. Interrupted, when Ctrl-C ended one; what is finished then stays.
+std::vector<RunResult> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options);
 
 /// For a search: jobs that may share a batch do, `size` at a time. The jobs need folders.
 RunAll in_batches(int64_t size, const JobOptions& options);
 
 /// One run in this process, with its progress.
-TrainSummary train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet,
-                       const std::string& resume_words = {}, const Dataset* loaded = nullptr);
+RunResult train_one(const TrainConfig& config, const std::string& folder, bool resume, bool quiet,
+                    const std::string& resume_words = {}, const Dataset* loaded = nullptr);
 
 }  // namespace eignn::cli

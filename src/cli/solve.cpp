@@ -8,6 +8,7 @@
 #include "data/graph_file.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
+#include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
 #include "equilibrium/stopwatch.h"
 #include "train/config.h"
@@ -19,10 +20,7 @@ namespace {
 struct Flags {
   std::string graph, graph_format, features, weight, out, exponents, cotangent, grad_weight, grad_features,
       grad_exponents;
-  std::string direction = "undirected", normalise = "sym", self_loops = "on", solver = "auto", dtype,
-              device = "cpu";
-  double gamma = 0.8, epsilon = 1e-12;
-  int64_t threads = 0;
+  SettingFlags settings;
   bool json = false;
 };
 
@@ -99,22 +97,20 @@ void check_flags(const Flags& f) {
   if (!f.grad_exponents.empty() && f.grad_features.empty())
     throw UsageError(
         "exponents of a gradient that is not asked for (--grad-exponents); give --grad-features too");
-  if (f.self_loops != "on" && f.self_loops != "off")
-    throw UsageError(fmt::format("unknown choice '{}' (--self-loops); use on or off", f.self_loops));
 }
 
 void work(const Flags& f) {
   check_flags(f);
-  const PropagationOptions propagation{parse_direction(f.direction), parse_normalisation(f.normalise),
-                                       f.self_loops == "on"};
-  if (!f.dtype.empty()) parse_dtype(f.dtype);
+  TrainConfig config;
+  const auto given = f.settings.given();
+  assign(config, given);
+  validate(config);
+  const EignnOptions& model = config.eignn();
   SolverOptions options;
-  options.gamma = f.gamma;
-  options.epsilon = f.epsilon;
-  if (!(f.gamma > 0 && f.gamma <= 1))
-    throw UsageError(fmt::format("γ = {} is outside (0, 1] (--gamma); the paper uses 0.8", f.gamma));
-  options.device = parse_device(f.device);
-  use_threads(f.threads);
+  options.gamma = model.gamma;
+  options.epsilon = model.epsilon;
+  options.device = torch_device(config.device);
+  const Execution execution(config);
 
   auto X = read_matrix(f.features), F = read_matrix(f.weight);
   const int64_t n = X.size(0), m = X.size(1);
@@ -128,7 +124,9 @@ void work(const Flags& f) {
   }
   bool all_single = X.scalar_type() == torch::kFloat32 && F.scalar_type() == torch::kFloat32;
   if (Y.defined()) all_single = all_single && Y.scalar_type() == torch::kFloat32;
-  options.dtype = !f.dtype.empty() ? parse_dtype(f.dtype) : all_single ? torch::kFloat32 : torch::kFloat64;
+  options.dtype = given.count("dtype") ? torch_dtype(config.dtype)
+                  : all_single         ? torch::kFloat32
+                                       : torch::kFloat64;
   for (auto* t : {&X, &F, &Y})
     if (t->defined()) {
       *t = t->to(options.device, options.dtype);
@@ -139,14 +137,14 @@ void work(const Flags& f) {
   const ArcList arcs = read_graph(f.graph, f.graph_format);
   check_node_range(arcs, n, f.graph);
   const Graph graph = Graph::from_arcs(n, arcs.source, arcs.target);
-  auto S = std::make_shared<Propagation>(make_propagation(graph, propagation));
+  auto S = std::make_shared<Propagation>(make_propagation(graph, config.propagation));
 
   SpectrumCache cache;
   options.store = &cache;
   constexpr int64_t cheap_to_refine = 1024;  // beyond, long double would outlast the solve
   options.refine = m <= cheap_to_refine;
   const Stopwatch watch;
-  const auto solver = make_solver(f.solver, S, options, m, /*needs_all=*/true);
+  const auto solver = make_solver(model.solver, S, options, m, /*needs_all=*/true);
   const auto solved = solver->solve(F, X);
   const ScaledRows Z = solved->rows();
   Gradients gradients;
@@ -167,7 +165,7 @@ void work(const Flags& f) {
         fmt::format("the equilibrium does not exist in this precision: the residual is {:.1e} (γ {}, ε {}); "
                     "use γ below 1, "
                     "or ε above 0",
-                    status.residual, f.gamma, f.epsilon));
+                    status.residual, model.gamma, model.epsilon));
 
   if (Y.defined() && !(torch::isfinite(gradients.F).all().item<bool>() &&
                        torch::isfinite(gradients.X.values).all().item<bool>()))
@@ -178,14 +176,15 @@ void work(const Flags& f) {
                {"arcs", graph.arcs()},
                {"solver", status.solver},
                {"dtype", options.dtype == torch::kFloat32 ? "float32" : "float64"},
-               {"gamma", f.gamma},
-               {"epsilon", f.epsilon},
+               {"gamma", model.gamma},
+               {"epsilon", model.epsilon},
                {"residual", status.residual},
                {"adjoint_residual", nullptr},
                {"iterations", status.iterations},
                {"seconds", seconds}};
   if (Y.defined()) {
-    json["adjoint_residual"] = residual(*S, gradients.X.plain(), F, Y, f.gamma, f.epsilon, /*adjoint=*/true);
+    json["adjoint_residual"] =
+        residual(*S, gradients.X.plain(), F, Y, model.gamma, model.epsilon, /*adjoint=*/true);
     json["adjoint_iterations"] = gradients.iterations;
   }
 
@@ -235,18 +234,8 @@ void add_solve(CLI::App& app) {
   command->add_option("--grad-weight", f->grad_weight, "Where to write ∂L/∂F");
   command->add_option("--grad-features", f->grad_features, "Where to write ∂L/∂X");
   command->add_option("--grad-exponents", f->grad_exponents, "Where to write the exponents of ∂L/∂X's rows");
-  command->add_option("--direction", f->direction, "undirected, in or out")->capture_default_str();
-  command->add_option("--normalise", f->normalise, "sym or out-in")->capture_default_str();
-  command->add_option("--self-loops", f->self_loops, "on: A+I; off: A")->capture_default_str();
-  command->add_option("--gamma", f->gamma, "In (0, 1]")->capture_default_str();
-  command->add_option("--epsilon", f->epsilon, "The epsilon of g(F)")->capture_default_str();
-  command
-      ->add_option("--solver", f->solver,
-                   "auto, spectral, direct, krylov, deflated, sparse, picard or published")
-      ->capture_default_str();
-  command->add_option("--dtype", f->dtype, "float32 or float64; float64 unless all inputs are float32");
-  command->add_option("--device", f->device, "cpu or cuda")->capture_default_str();
-  command->add_option("--threads", f->threads, "Threads; 0: all cores")->capture_default_str();
+  f->settings.add(*command, std::vector<std::string>{"direction", "normalise", "self-loops", "gamma",
+                                                     "epsilon", "solver", "dtype", "device", "threads"});
   command->add_flag("--json", f->json, "Print one JSON object");
   set_work(command, [command, f] {
     require_flags(*command, {"--graph", "--features", "--weight", "--out"});

@@ -8,8 +8,9 @@
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
-#include "run/search.h"
 #include "report/table.h"
+#include "run/recipes.h"
+#include "run/search.h"
 #include "train/config.h"
 
 namespace eignn::cli {
@@ -17,16 +18,17 @@ namespace eignn::cli {
 namespace {
 
 struct Flags {
-  TrainConfig config;
-  std::string out, resume, config_file, search_file;
+  SettingFlags settings;
+  TrainConfig config;  // what they come to
+  std::string out, resume, config_file, search_file, failure_file;
   int64_t jobs = 1, batch_runs = 0;
   bool json = false;
 };
 
-void print_summary(const TrainSummary& s) {
+void print_summary(const RunResult& s) {
   fmt::print("{} on {}: solver {}, {}, {} thread{}, {} epochs in {:.1f} s ({:.2f} ms each), best epoch {}\n",
-             s.config.model, s.config.dataset, s.solver, s.config.dtype, s.threads, s.threads == 1 ? "" : "s",
-             s.epochs, s.seconds_total, 1e3 * s.seconds_per_epoch, s.best_epoch);
+             name(s.config.model), s.config.dataset, s.solver, name(s.config.dtype), s.threads,
+             s.threads == 1 ? "" : "s", s.epochs, s.seconds_total, 1e3 * s.seconds_per_epoch, s.best_epoch);
   if (s.non_converged_solves.value_or(0) > 0)
     warning(
         fmt::format("{} solves stopped short of their tolerance; raise --max-iterations, or lower --kappa",
@@ -46,18 +48,18 @@ void print_summary(const TrainSummary& s) {
              percent(s.score.test));
 }
 
-void print_or_json(const TrainSummary& summary, bool json) {
-  json ? print_json(Json::parse(to_json(summary))) : print_summary(summary);
+void print_or_json(const RunResult& summary, bool json) {
+  json ? print_json(result_json(summary)) : print_summary(summary);
 }
 
-void print_runs(const std::vector<Json>& runs, bool json) {
+void print_runs(const std::vector<RunResult>& runs, bool json) {
   const Json together = summary_of_splits(runs);
   if (json) return print_json(together);
-  const std::string metric = metric_of(runs[0]);
+  const std::string& metric = runs[0].metric;
   std::vector<std::vector<std::string>> rows;
-  for (const Json& run : runs)
-    rows.push_back({run["split"].dump(), run["best_epoch"].dump(), percent(run["val_" + metric]),
-                    percent(run["test_" + metric])});
+  for (const RunResult& run : runs)
+    rows.push_back({std::to_string(run.split), std::to_string(run.best_epoch), percent(run.score.val),
+                    percent(run.score.test)});
   const std::string key = "test_" + metric;
   if (runs.size() == 1)
     return fmt::print("{}", format_table({"split", "best epoch", "validation", "test"}, rows));
@@ -101,11 +103,11 @@ void search(const Flags& flags, const std::set<std::string>& given) {
   if (!flags.out.empty())
     claim_folder(flags.out, "search.toml", text + "# on top of:\n" + commented(to_toml(flags.config)));
   const auto splits = all_splits(plan.points[0]);
-  const auto report = [&](size_t done, size_t all, const Json& run) {
+  const auto report = [&](size_t done, size_t all, const Trial& trial) {
     if (flags.json) return;
-    note(fmt::format("run {} of {}: {}", done, all,
-                     run.contains("failed") ? run["failed"].get<std::string>()
-                                            : "validation " + percent(run["val_" + metric_of(run)])));
+    note(
+        fmt::format("run {} of {}: {}", done, all,
+                    trial.failure.empty() ? "validation " + percent(trial.result.score.val) : trial.failure));
   };
   const JobOptions options = job_options(flags, "the same command", /*keep_models=*/false);
   const SearchResult result =
@@ -146,9 +148,9 @@ bool holds_all_splits(const std::string& folder) {
   return config.split == "all";
 }
 
-void resume(const CLI::App& command, const Flags& flags) {
+void resume(const Flags& flags) {
   if (!flags.out.empty() || !flags.config_file.empty() || !flags.search_file.empty() ||
-      !given_flags(command).empty())
+      !flags.settings.given().empty())
     throw UsageError(
         "--resume takes everything from the run folder (--resume); give it alone, or with --json");
   if (!holds_all_splits(flags.resume))
@@ -160,19 +162,25 @@ void resume(const CLI::App& command, const Flags& flags) {
   train_all_splits(config, flags.resume, flags);
 }
 
-void work(const CLI::App& command, Flags& flags) {
+void work(Flags& flags) {
   watch_for_interrupt();
   check_jobs(flags.jobs);
   if (flags.batch_runs > 0 && flags.jobs > 1)
     throw UsageError("a batch is one job (--batch-runs); leave out --jobs");
   if (flags.batch_runs > 0 && !flags.search_file.empty() && flags.out.empty())
     throw UsageError("the batches of a search need a folder for their runs (--batch-runs); give --out too");
-  if (!flags.resume.empty()) return resume(command, flags);
+  if (!flags.resume.empty()) return resume(flags);
   if (flags.jobs > 1 && flags.out.empty())
     throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
-  auto given = given_flags(command);
+  const auto texts = flags.settings.given();
+  auto given = flags.settings.names();
+  // The model first: which other settings there are is its business.
+  if (const auto model = texts.find("model"); model != texts.end())
+    assign(flags.config, "model", model->second);
   if (!flags.config_file.empty())
     given = apply_toml(flags.config, read_whole_file(flags.config_file), given, flags.config_file);
+  for (const auto& [name, text] : texts)
+    if (name != "model") assign(flags.config, name, text);
   validate(flags.config);
   apply_recipe(flags.config, given);
   validate(flags.config);
@@ -201,7 +209,8 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
       "What is not given comes from the data set's recipe, then from the defaults shown above.");
   auto flags = std::make_shared<Flags>();
-  add_run_flags(*command, flags->config);
+  flags->settings.add(
+      *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
   command->add_option("--out", flags->out, "Keep the run in this folder");
   command->add_option("--resume", flags->resume, "Go on with the interrupted run in this folder");
   command->add_flag("--json", flags->json, "Print the summary as one JSON object");
@@ -216,7 +225,16 @@ void add_train(CLI::App& app) {
                    "(docs/performance.md); 0: one by one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  set_work(command, [command, flags] { work(*command, *flags); });
+  // For a parent that runs many: the message of a training that did not converge.
+  command->add_option("--failure-file", flags->failure_file, "")->group("");
+  set_work(command, [flags] {
+    try {
+      work(*flags);
+    } catch (const ConvergenceError& error) {
+      if (!flags->failure_file.empty()) write_file_atomically(flags->failure_file, error.what());
+      throw;
+    }
+  });
 }
 
 }  // namespace eignn::cli

@@ -9,6 +9,7 @@
 
 #include "data/atomic_file.h"
 #include "data/tensor_bytes.h"
+#include "train/assemble.h"
 
 namespace eignn {
 const char* published_script();  // bench/published.py, compiled in
@@ -51,8 +52,9 @@ Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64
   const auto place = std::filesystem::temp_directory_path() / fmt::format("eignn-bench-{}", getpid());
   const AtomicFolder folder(place.string());
   write_problem(folder, config, dataset);
-  return parse_child(run_child({python, "-", folder.path(""), config.head, std::to_string(config.gamma),
-                                std::to_string(config.dropout), config.dtype, std::to_string(threads),
+  const EignnOptions& model = config.eignn();
+  return parse_child(run_child({python, "-", folder.path(""), name(model.head), std::to_string(model.gamma),
+                                std::to_string(model.dropout), name(config.dtype), std::to_string(threads),
                                 std::to_string(epochs)},
                                published_script()),
                      "bench/published.py");
@@ -61,7 +63,7 @@ Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64
 }  // namespace
 
 void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads) {
-  if (config.device != "cpu") return;  // the script has no GPU
+  if (config.device != DeviceKind::cpu) return;  // the script has no GPU
   constexpr int64_t most = 10;
   const Json timed =
       time_transcription(config, dataset, threads, std::min(most, comparison["blocks"].get<int64_t>()));

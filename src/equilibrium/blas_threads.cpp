@@ -12,23 +12,21 @@ void set_blas_threads(int threads) {
   if (openblas_set_num_threads) openblas_set_num_threads(threads);
 }
 
-namespace {
+int blas_threads() {
+  return openblas_get_num_threads ? openblas_get_num_threads() : 1;
+}
 
-// On OpenMP its threads are libtorch's: to hold them back would hold our own loops back.
-bool has_threads_of_its_own() {
+bool blas_has_threads_of_its_own() {
   constexpr int openmp = 2;
   return openblas_get_parallel && openblas_get_parallel() != openmp;
 }
 
-}  // namespace
-
-SingleThreadedBlas::SingleThreadedBlas()
-    : before_(openblas_get_num_threads ? openblas_get_num_threads() : 1) {
-  if (has_threads_of_its_own()) set_blas_threads(1);
+SingleThreadedBlas::SingleThreadedBlas() : before_(blas_threads()) {
+  if (blas_has_threads_of_its_own()) set_blas_threads(1);
 }
 
 SingleThreadedBlas::~SingleThreadedBlas() {
-  if (has_threads_of_its_own()) set_blas_threads(before_);
+  if (blas_has_threads_of_its_own()) set_blas_threads(before_);
 }
 
 SingleThread::SingleThread() : before_(at::get_num_threads()) {

@@ -6,6 +6,9 @@ namespace eignn {
 /// Threads of OpenBLAS. Where libtorch brings another BLAS, that follows libtorch's own setting, and OpenBLAS
 /// serves the eigendecompositions alone.
 void set_blas_threads(int threads);
+int blas_threads();
+/// On OpenMP its threads are libtorch's, and follow the calling thread's setting.
+bool blas_has_threads_of_its_own();
 
 /// One BLAS thread for as long as it lives: where our own loops are the parallel ones, both pools would fight
 /// for the cores. Nothing to do where there is one pool, that of OpenMP.

@@ -15,7 +15,8 @@ namespace {
 
 class Appnp : public GraphModel {
  public:
-  explicit Appnp(const BaselineInputs& in) : GraphModel(in), S_(make_products(in.graphs, type_)) {
+  Appnp(const BaselineInputs& in, const AppnpOptions& options)
+      : GraphModel(in, options.dropout), options_(options), S_(make_products(in.graphs, type_)) {
     for (const GraphMatrix& graph : in.graphs) edges_.push_back(edges_of(*graph.S, type_));
     first_ = {glorot("W0", width_, options_.hidden), zeros("b0", options_.hidden)};
     second_ = {glorot("W1", options_.hidden, classes_), zeros("b1", classes_)};
@@ -30,6 +31,7 @@ class Appnp : public GraphModel {
   }
 
  private:
+  AppnpOptions options_;
   torch::Tensor step(size_t g, const torch::Tensor& Z) {
     if (!is_training() || options_.dropout == 0) return propagate(S_[g], Z);
     return weighted_sum(edges_[g], dropped(edges_[g].value), Z.unsqueeze(1)).squeeze(1);
@@ -42,8 +44,8 @@ class Appnp : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_appnp(const BaselineInputs& inputs) {
-  return std::make_shared<Appnp>(inputs);
+std::shared_ptr<Model> make_appnp(const BaselineInputs& inputs, const AppnpOptions& options) {
+  return std::make_shared<Appnp>(inputs, options);
 }
 
 }  // namespace eignn

@@ -18,7 +18,8 @@ namespace {
 
 class Gat : public GraphModel {
  public:
-  explicit Gat(const BaselineInputs& in) : GraphModel(in) {
+  Gat(const BaselineInputs& in, const GatOptions& options)
+      : GraphModel(in, options.dropout), options_(options) {
     for (const GraphMatrix& graph : in.graphs) edges_.push_back(edges_of(*graph.S, type_, true));
     for (int64_t l = 0, from = width_; l < options_.layers; ++l) {
       const bool last = l + 1 == options_.layers;
@@ -50,6 +51,7 @@ class Gat : public GraphModel {
   }
 
  private:
+  GatOptions options_;
   struct Layer {
     torch::Tensor W, a_from, a_to, b;
   };
@@ -59,8 +61,8 @@ class Gat : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_gat(const BaselineInputs& inputs) {
-  return std::make_shared<Gat>(inputs);
+std::shared_ptr<Model> make_gat(const BaselineInputs& inputs, const GatOptions& options) {
+  return std::make_shared<Gat>(inputs, options);
 }
 
 }  // namespace eignn

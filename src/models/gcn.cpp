@@ -13,7 +13,8 @@ namespace {
 
 class Gcn : public GraphModel {
  public:
-  explicit Gcn(const BaselineInputs& in) : GraphModel(in), S_(make_products(in.graphs, type_)) {
+  Gcn(const BaselineInputs& in, const GcnOptions& options)
+      : GraphModel(in, options.dropout), options_(options), S_(make_products(in.graphs, type_)) {
     for (int64_t l = 0, from = width_; l < options_.layers; ++l) {
       const int64_t to = l + 1 == options_.layers ? classes_ : options_.hidden;
       W_.push_back(glorot("W" + std::to_string(l), from, to));
@@ -36,14 +37,15 @@ class Gcn : public GraphModel {
   }
 
  private:
+  GcnOptions options_;
   std::vector<SharedProduct> S_;  // of each graph
   std::vector<torch::Tensor> W_, b_;
 };
 
 }  // namespace
 
-std::shared_ptr<Model> make_gcn(const BaselineInputs& inputs) {
-  return std::make_shared<Gcn>(inputs);
+std::shared_ptr<Model> make_gcn(const BaselineInputs& inputs, const GcnOptions& options) {
+  return std::make_shared<Gcn>(inputs, options);
 }
 
 }  // namespace eignn

@@ -17,7 +17,8 @@ namespace {
 
 class Gcnii : public GraphModel {
  public:
-  explicit Gcnii(const BaselineInputs& in) : GraphModel(in), rounds_(make_rounds(in.graphs, type_)) {
+  Gcnii(const BaselineInputs& in, const GcniiOptions& options)
+      : GraphModel(in, options.dropout), options_(options), rounds_(make_rounds(in.graphs, type_)) {
     in_ = {glorot("W_in", width_, options_.hidden), zeros("b_in", options_.hidden)};
     for (int64_t l = 0; l < options_.layers; ++l)
       W_.push_back(glorot("W" + std::to_string(l), options_.hidden, options_.hidden));
@@ -41,6 +42,7 @@ class Gcnii : public GraphModel {
   }
 
  private:
+  GcniiOptions options_;
   std::vector<Rounds> rounds_;
   Linear in_, out_;
   std::vector<torch::Tensor> W_;
@@ -48,8 +50,8 @@ class Gcnii : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_gcnii(const BaselineInputs& inputs) {
-  return std::make_shared<Gcnii>(inputs);
+std::shared_ptr<Model> make_gcnii(const BaselineInputs& inputs, const GcniiOptions& options) {
+  return std::make_shared<Gcnii>(inputs, options);
 }
 
 }  // namespace eignn

@@ -24,7 +24,8 @@ constexpr int64_t relations = 8;
 
 class GeomGcn : public GraphModel {
  public:
-  explicit GeomGcn(const BaselineInputs& in) : GraphModel(in) {
+  GeomGcn(const BaselineInputs& in, const GeomGcnOptions& options)
+      : GraphModel(in, options.dropout), options_(options) {
     const Stopwatch watch;
     for (const GraphMatrix& graph : in.graphs) {
       const Graph arcs = neighbours(*graph.S);
@@ -57,14 +58,15 @@ class GeomGcn : public GraphModel {
   }
 
  private:
+  GeomGcnOptions options_;
   std::vector<std::vector<SharedProduct>> S_;  // of each graph: the graph's quadrants, then the plane's
   torch::Tensor W_hidden_, W_out_;
 };
 
 }  // namespace
 
-std::shared_ptr<Model> make_geom_gcn(const BaselineInputs& inputs) {
-  return std::make_shared<GeomGcn>(inputs);
+std::shared_ptr<Model> make_geom_gcn(const BaselineInputs& inputs, const GeomGcnOptions& options) {
+  return std::make_shared<GeomGcn>(inputs, options);
 }
 
 }  // namespace eignn

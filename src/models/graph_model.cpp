@@ -7,8 +7,8 @@
 
 namespace eignn {
 
-GraphModel::GraphModel(const BaselineInputs& in)
-    : options_(in.options),
+GraphModel::GraphModel(const BaselineInputs& in, double dropout)
+    : dropout_(dropout),
       type_(in.type),
       width_(in.X.size(1)),
       classes_(in.classes),
@@ -45,13 +45,13 @@ void GraphModel::set_features(const torch::Tensor& X) {
 }
 
 Features GraphModel::dropped(const Features& X) {
-  if (!is_training() || options_.dropout == 0) return X;
+  if (!is_training() || dropout_ == 0) return X;
   return X.changed([&](const torch::Tensor& entries) { return dropped(entries); });
 }
 
 torch::Tensor GraphModel::dropped_relu(const torch::Tensor& x) {
-  if (!is_training() || options_.dropout == 0 || !x.is_cpu()) return dropped(torch::relu(x));
-  return relu_and_dropout(x, options_.dropout, dropout_generator_);
+  if (!is_training() || dropout_ == 0 || !x.is_cpu()) return dropped(torch::relu(x));
+  return relu_and_dropout(x, dropout_, dropout_generator_);
 }
 
 torch::Tensor GraphModel::scores(const torch::Tensor& index) {

@@ -17,7 +17,6 @@ struct BaselineInputs {
   std::vector<GraphMatrix> graphs;
   const torch::Tensor& X;
   int64_t classes;
-  const BaselineOptions& options;
   torch::TensorOptions type;
   uint64_t seed;
   /// Where components of a graph are equal, features and all, the last of `graphs` has one of each, and this
@@ -34,18 +33,18 @@ class GraphModel : public Model {
   double preprocess_seconds() const override { return preprocess_seconds_; }
 
  protected:
-  explicit GraphModel(const BaselineInputs& inputs);
+  GraphModel(const BaselineInputs& inputs, double dropout);
 
   /// The scores of the nodes `rows` of graph g, whose features are X.
   virtual torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) = 0;
   /// Whether in training too nodes that are alike have equal states, up to what is drawn for each row at the
   /// end of forward().
-  virtual bool alike_stay_alike() const { return options_.dropout == 0; }
+  virtual bool alike_stay_alike() const { return dropout_ == 0; }
   /// What was derived from the features is out of date.
   virtual void features_changed() {}
 
-  /// Dropout at --dropout.
-  torch::Tensor dropped(const torch::Tensor& x) { return dropout(x, options_.dropout); }
+  /// At the model's dropout.
+  torch::Tensor dropped(const torch::Tensor& x) { return dropout(x, dropout_); }
   Features dropped(const Features& X);
   torch::Tensor dropped_relu(const torch::Tensor& x);
 
@@ -55,7 +54,7 @@ class GraphModel : public Model {
   torch::Tensor glorot(const std::string& name, int64_t in, int64_t out);
   torch::Tensor zeros(const std::string& name, int64_t size);
 
-  BaselineOptions options_;
+  double dropout_;
   torch::TensorOptions type_;
   int64_t width_, classes_;  // features of a node, scores of a node
   at::Generator start_;      // of the weights

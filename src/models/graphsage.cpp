@@ -20,7 +20,8 @@ namespace {
 
 class GraphSage : public GraphModel {
  public:
-  explicit GraphSage(const BaselineInputs& in) : GraphModel(in) {
+  GraphSage(const BaselineInputs& in, const GraphsageOptions& options)
+      : GraphModel(in, options.dropout), options_(options) {
     for (const GraphMatrix& graph : in.graphs)
       edges_.push_back(edges_of(normalised_arcs(neighbours(*graph.S)), type_));
     for (const auto& edges : edges_) mean_.push_back(mean_of_some(edges, 0, start_).to(type_));
@@ -41,6 +42,7 @@ class GraphSage : public GraphModel {
   }
 
  private:
+  GraphsageOptions options_;
   struct Layer {
     torch::Tensor W_self, W_mean, b;
   };
@@ -62,8 +64,8 @@ class GraphSage : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_graphsage(const BaselineInputs& inputs) {
-  return std::make_shared<GraphSage>(inputs);
+std::shared_ptr<Model> make_graphsage(const BaselineInputs& inputs, const GraphsageOptions& options) {
+  return std::make_shared<GraphSage>(inputs, options);
 }
 
 }  // namespace eignn

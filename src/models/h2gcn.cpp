@@ -17,7 +17,8 @@ namespace {
 
 class H2gcn : public GraphModel {
  public:
-  explicit H2gcn(const BaselineInputs& in) : GraphModel(in) {
+  H2gcn(const BaselineInputs& in, const H2gcnOptions& options)
+      : GraphModel(in, options.dropout), options_(options) {
     for (const GraphMatrix& graph : in.graphs) {
       const Graph one = neighbours(*graph.S);
       S1_.push_back(make_product(normalised_arcs(one), type_));
@@ -40,14 +41,15 @@ class H2gcn : public GraphModel {
   }
 
  private:
+  H2gcnOptions options_;
   std::vector<SharedProduct> S1_, S2_;  // of each graph
   torch::Tensor W_embed_, W_;
 };
 
 }  // namespace
 
-std::shared_ptr<Model> make_h2gcn(const BaselineInputs& inputs) {
-  return std::make_shared<H2gcn>(inputs);
+std::shared_ptr<Model> make_h2gcn(const BaselineInputs& inputs, const H2gcnOptions& options) {
+  return std::make_shared<H2gcn>(inputs, options);
 }
 
 }  // namespace eignn

@@ -6,17 +6,18 @@
 // projected there after every step. Forward by Picard iteration, backward by the adjoint equation
 // (implicit_state.h). A solve that does not reach its tolerance is counted and told in summary.json.
 //
-// --head l2 takes each node's state to length one before the last layer. Dropout before the last layer.
+// The head l2 takes each node's state to length one before the last layer. Dropout before the last layer.
 //
-// --implicit-layers 5, the shape for PPI: implicit layers of widths 4h, 2h, 2h, h, classes with h = --hidden,
+// Five implicit layers, the shape for PPI: of widths 4h, 2h, 2h, h, classes with h = `hidden`,
 // each with a linear skip, X_k = ELU(Z_k + X_{k-1} V_k + c_k); the last without ELU. Dropout after each but
 // the last.
 //
-// IGNN-finite is the recurrence Z_k = ReLU(W Z_{k-1} S + Ω X S) from Z_0 = 0, cut after --layers steps, with
-// libtorch's own gradient. --kappa 0 leaves its W free.
+// IGNN-finite is the recurrence Z_k = ReLU(W Z_{k-1} S + Ω X S) from Z_0 = 0, cut after `layers` steps, with
+// libtorch's own gradient. κ = 0 leaves its W free.
 //
 // The matrix is EIGNN's S, as in the paper.
 #include <algorithm>
+#include <optional>
 
 #include "equilibrium/stopwatch.h"
 #include "models/baselines.h"
@@ -30,9 +31,11 @@ namespace {
 
 class Ignn : public GraphModel {
  public:
-  Ignn(const BaselineInputs& in, bool finite)
-      : GraphModel(in),
-        finite_(finite),
+  /// `steps`: of the recurrence, for IGNN-finite.
+  Ignn(const BaselineInputs& in, const IgnnOptions& options, std::optional<int64_t> steps)
+      : GraphModel(in, options.dropout),
+        options_(options),
+        steps_(steps),
         S_(make_products(in.graphs, type_)),
         counts_(std::make_shared<PicardCounts>()) {
     const Stopwatch watch;
@@ -59,9 +62,9 @@ class Ignn : public GraphModel {
     for (Layer& layer : layers_) layer.W.copy_(project_rows(layer.W, options_.kappa / rho_));
   }
 
-  const char* solver_name() const override { return finite_ ? "none" : "picard"; }
+  const char* solver_name() const override { return steps_ ? "none" : "picard"; }
   std::optional<int64_t> non_converged_solves() const override {
-    if (finite_) return {};
+    if (steps_) return {};
     return counts_->non_converged.load();
   }
 
@@ -95,15 +98,16 @@ class Ignn : public GraphModel {
   template <class States>
   torch::Tensor state(size_t g, const Layer& layer, const States& X) const {
     const auto bias = propagate(S_[g], X.mm(layer.Omega));
-    if (!finite_)
+    if (!steps_)
       return implicit_state(S_[g], layer.W, bias, {options_.tolerance, options_.max_iterations}, counts_);
     auto Z = torch::relu(bias);
-    for (int64_t k = 1; k < options_.layers; ++k)
+    for (int64_t k = 1; k < *steps_; ++k)
       Z = torch::relu(torch::addmm(bias, propagate(S_[g], Z), layer.W.t()));
     return Z;
   }
 
-  bool finite_;
+  IgnnOptions options_;
+  std::optional<int64_t> steps_;
   std::vector<SharedProduct> S_;
   std::shared_ptr<PicardCounts> counts_;
   double rho_ = 0;  // of the graph that has the largest
@@ -113,12 +117,17 @@ class Ignn : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_ignn(const BaselineInputs& inputs) {
-  return std::make_shared<Ignn>(inputs, /*finite=*/false);
+std::shared_ptr<Model> make_ignn(const BaselineInputs& inputs, const IgnnOptions& options) {
+  return std::make_shared<Ignn>(inputs, options, std::nullopt);
 }
 
-std::shared_ptr<Model> make_ignn_finite(const BaselineInputs& inputs) {
-  return std::make_shared<Ignn>(inputs, /*finite=*/true);
+std::shared_ptr<Model> make_ignn_finite(const BaselineInputs& inputs, const IgnnFiniteOptions& finite) {
+  IgnnOptions options;
+  options.dropout = finite.dropout;
+  options.head = finite.head;
+  options.hidden = finite.hidden;
+  options.kappa = finite.kappa;
+  return std::make_shared<Ignn>(inputs, options, finite.layers);
 }
 
 }  // namespace eignn

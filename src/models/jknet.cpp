@@ -14,7 +14,8 @@ namespace {
 
 class JkNet : public GraphModel {
  public:
-  explicit JkNet(const BaselineInputs& in) : GraphModel(in), rounds_(make_rounds(in.graphs, type_)) {
+  JkNet(const BaselineInputs& in, const JknetOptions& options)
+      : GraphModel(in, options.dropout), options_(options), rounds_(make_rounds(in.graphs, type_)) {
     for (int64_t l = 0; l < options_.layers; ++l) {
       W_.push_back(glorot("W" + std::to_string(l), l == 0 ? width_ : options_.hidden, options_.hidden));
       b_.push_back(zeros("b" + std::to_string(l), options_.hidden));
@@ -36,6 +37,7 @@ class JkNet : public GraphModel {
   }
 
  private:
+  JknetOptions options_;
   std::vector<Rounds> rounds_;
   std::vector<torch::Tensor> W_, b_;
   Linear out_;
@@ -43,8 +45,8 @@ class JkNet : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_jknet(const BaselineInputs& inputs) {
-  return std::make_shared<JkNet>(inputs);
+std::shared_ptr<Model> make_jknet(const BaselineInputs& inputs, const JknetOptions& options) {
+  return std::make_shared<JkNet>(inputs, options);
 }
 
 }  // namespace eignn

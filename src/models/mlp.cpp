@@ -12,7 +12,8 @@ namespace {
 
 class Mlp : public GraphModel {
  public:
-  explicit Mlp(const BaselineInputs& in) : GraphModel(in) {
+  Mlp(const BaselineInputs& in, const MlpOptions& options)
+      : GraphModel(in, options.dropout), options_(options) {
     for (int64_t l = 0, from = width_; l < options_.layers; ++l) {
       const bool last = l + 1 == options_.layers;
       const int64_t to = last ? classes_ : options_.hidden;
@@ -31,13 +32,14 @@ class Mlp : public GraphModel {
   }
 
  private:
+  MlpOptions options_;
   std::vector<Linear> layers_;
 };
 
 }  // namespace
 
-std::shared_ptr<Model> make_mlp(const BaselineInputs& inputs) {
-  return std::make_shared<Mlp>(inputs);
+std::shared_ptr<Model> make_mlp(const BaselineInputs& inputs, const MlpOptions& options) {
+  return std::make_shared<Mlp>(inputs, options);
 }
 
 }  // namespace eignn

@@ -57,7 +57,8 @@ PageRank page_rank(const Propagation& S, double alpha, const torch::TensorOption
 
 class Ppnp : public GraphModel {
  public:
-  explicit Ppnp(const BaselineInputs& in) : GraphModel(in) {
+  Ppnp(const BaselineInputs& in, const PpnpOptions& options)
+      : GraphModel(in, options.dropout), options_(options) {
     const Stopwatch watch;
     for (const GraphMatrix& graph : in.graphs) Pi_.push_back(page_rank(*graph.S, options_.alpha, type_));
     preprocess_seconds_ = watch.seconds();
@@ -71,14 +72,15 @@ class Ppnp : public GraphModel {
   }
 
  private:
+  PpnpOptions options_;
   std::vector<PageRank> Pi_;
   Linear first_, second_;
 };
 
 }  // namespace
 
-std::shared_ptr<Model> make_ppnp(const BaselineInputs& inputs) {
-  return std::make_shared<Ppnp>(inputs);
+std::shared_ptr<Model> make_ppnp(const BaselineInputs& inputs, const PpnpOptions& options) {
+  return std::make_shared<Ppnp>(inputs, options);
 }
 
 }  // namespace eignn

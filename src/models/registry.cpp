@@ -1,10 +1,9 @@
-// Models by name.
+// The models by their options.
 #include <algorithm>
 #include <utility>
 
 #include "eignn/error.h"
 #include "eignn/model.h"
-#include "graph/nearest_name.h"
 #include "graph/unique_components.h"
 #include "models/alike.h"
 #include "models/baselines.h"
@@ -14,29 +13,38 @@ namespace eignn {
 
 namespace {
 
-using Make = std::shared_ptr<Model> (*)(const BaselineInputs&);
+// One function a model: a new entry of ModelOptions does not compile before it has one.
 
-const std::vector<std::pair<std::string, Make>>& baselines() {
-  static const std::vector<std::pair<std::string, Make>> all = {{"mlp", make_mlp},
-                                                                {"gcn", make_gcn},
-                                                                {"sgc", make_sgc},
-                                                                {"gat", make_gat},
-                                                                {"jknet", make_jknet},
-                                                                {"appnp", make_appnp},
-                                                                {"ppnp", make_ppnp},
-                                                                {"gcnii", make_gcnii},
-                                                                {"h2gcn", make_h2gcn},
-                                                                {"geom-gcn", make_geom_gcn},
-                                                                {"graphsage", make_graphsage},
-                                                                {"sse", make_sse},
-                                                                {"ignn", make_ignn},
-                                                                {"ignn-finite", make_ignn_finite}};
-  return all;
-}
+struct MakeModel {
+  const BaselineInputs& in;
+  std::shared_ptr<Model> operator()(const EignnOptions&) const {
+    throw ArgumentError("model", "eignn is no baseline", "make it with make_eignn");
+  }
+  std::shared_ptr<Model> operator()(const MlpOptions& options) const { return make_mlp(in, options); }
+  std::shared_ptr<Model> operator()(const GcnOptions& options) const { return make_gcn(in, options); }
+  std::shared_ptr<Model> operator()(const SgcOptions& options) const { return make_sgc(in, options); }
+  std::shared_ptr<Model> operator()(const GatOptions& options) const { return make_gat(in, options); }
+  std::shared_ptr<Model> operator()(const JknetOptions& options) const { return make_jknet(in, options); }
+  std::shared_ptr<Model> operator()(const AppnpOptions& options) const { return make_appnp(in, options); }
+  std::shared_ptr<Model> operator()(const PpnpOptions& options) const { return make_ppnp(in, options); }
+  std::shared_ptr<Model> operator()(const GcniiOptions& options) const { return make_gcnii(in, options); }
+  std::shared_ptr<Model> operator()(const H2gcnOptions& options) const { return make_h2gcn(in, options); }
+  std::shared_ptr<Model> operator()(const GeomGcnOptions& options) const {
+    return make_geom_gcn(in, options);
+  }
+  std::shared_ptr<Model> operator()(const GraphsageOptions& options) const {
+    return make_graphsage(in, options);
+  }
+  std::shared_ptr<Model> operator()(const SseOptions& options) const { return make_sse(in, options); }
+  std::shared_ptr<Model> operator()(const IgnnOptions& options) const { return make_ignn(in, options); }
+  std::shared_ptr<Model> operator()(const IgnnFiniteOptions& options) const {
+    return make_ignn_finite(in, options);
+  }
+};
 
 // Geom-GCN's radius in the plane is one for all components.
-bool sees_components_apart(const std::string& name) {
-  return name != "geom-gcn";
+bool sees_components_apart(const ModelOptions& options) {
+  return !std::holds_alternative<GeomGcnOptions>(options);
 }
 
 // One component of each kind, as a graph beside the whole, if it is half the work at most.
@@ -51,27 +59,13 @@ void add_alike_nodes(BaselineInputs& inputs) {
 
 }  // namespace
 
-const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> out = {"eignn"};
-    for (const auto& [name, make] : baselines()) out.push_back(name);
-    return out;
-  }();
-  return names;
-}
-
-std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<GraphMatrix>& graphs,
-                                     const torch::Tensor& X, int64_t classes, const BaselineOptions& options,
+std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,
+                                     const torch::Tensor& X, int64_t classes,
                                      const torch::TensorOptions& type, uint64_t seed) {
-  for (const auto& [known, make] : baselines()) {
-    if (known != name) continue;
-    BaselineInputs inputs{graphs, X, classes, options, type, seed};
-    const bool whole = graphs.size() == 1 && graphs[0].nodes.empty();
-    if (whole && !X.requires_grad() && sees_components_apart(name)) add_alike_nodes(inputs);
-    return make(inputs);
-  }
-  std::vector<std::string> names(model_names().begin() + 1, model_names().end());
-  throw unknown_name("baseline", "model", name, names);
+  BaselineInputs inputs{graphs, X, classes, type, seed};
+  const bool whole = graphs.size() == 1 && graphs[0].nodes.empty();
+  if (whole && !X.requires_grad() && sees_components_apart(options)) add_alike_nodes(inputs);
+  return std::visit(MakeModel{inputs}, options);
 }
 
 }  // namespace eignn

@@ -14,8 +14,11 @@ namespace {
 
 class Sgc : public GraphModel {
  public:
-  explicit Sgc(const BaselineInputs& in)
-      : GraphModel(in), S_(make_products(in.graphs, type_)), smoothed_(in.graphs.size()) {
+  Sgc(const BaselineInputs& in, const SgcOptions& options)
+      : GraphModel(in, 0),
+        options_(options),
+        S_(make_products(in.graphs, type_)),
+        smoothed_(in.graphs.size()) {
     W_ = glorot("W", width_, classes_);
     b_ = zeros("b", classes_);
   }
@@ -33,6 +36,7 @@ class Sgc : public GraphModel {
   void features_changed() override { std::fill(smoothed_.begin(), smoothed_.end(), torch::Tensor()); }
 
  private:
+  SgcOptions options_;
   torch::Tensor smooth(size_t g, torch::Tensor H) const {
     for (int64_t k = 0; k < options_.hops; ++k) H = propagate(S_[g], H);
     return H;
@@ -45,8 +49,8 @@ class Sgc : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_sgc(const BaselineInputs& inputs) {
-  return std::make_shared<Sgc>(inputs);
+std::shared_ptr<Model> make_sgc(const BaselineInputs& inputs, const SgcOptions& options) {
+  return std::make_shared<Sgc>(inputs, options);
 }
 
 }  // namespace eignn

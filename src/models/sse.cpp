@@ -20,7 +20,8 @@ namespace {
 
 class Sse : public GraphModel {
  public:
-  explicit Sse(const BaselineInputs& in) : GraphModel(in), S_(make_products(in.graphs, type_)) {
+  Sse(const BaselineInputs& in, const SseOptions& options)
+      : GraphModel(in, options.dropout), options_(options), S_(make_products(in.graphs, type_)) {
     const int64_t h = options_.hidden;
     W_own_ = glorot("W_own", width_, h);
     W_heard_ = glorot("W_heard", width_, h);
@@ -45,6 +46,7 @@ class Sse : public GraphModel {
   }
 
  private:
+  SseOptions options_;
   template <class Update>
   torch::Tensor full_state(const Update& T, c10::IntArrayRef sizes) const {
     auto h = torch::zeros(sizes, type_);
@@ -71,8 +73,8 @@ class Sse : public GraphModel {
 
 }  // namespace
 
-std::shared_ptr<Model> make_sse(const BaselineInputs& inputs) {
-  return std::make_shared<Sse>(inputs);
+std::shared_ptr<Model> make_sse(const BaselineInputs& inputs, const SseOptions& options) {
+  return std::make_shared<Sse>(inputs, options);
 }
 
 }  // namespace eignn

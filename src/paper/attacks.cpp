@@ -10,11 +10,13 @@
 #include "data/atomic_file.h"
 #include "data/catalogue.h"
 #include "eignn/error.h"
+#include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
 #include "paper/reproduce.h"
 #include "report/statistics.h"
 #include "run/checkpoint.h"
 #include "run/provenance.h"
+#include "train/assemble.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -165,16 +167,16 @@ std::optional<AttackFigure> paper_attack_figure(const std::string& dataset, cons
 }
 
 AttackRow attack_checkpoint(const std::string& path, bool all_rows) {
-  const Checkpoint checkpoint = read_checkpoint(path);
-  const TrainConfig& config = checkpoint.config;
-  use_threads(config);
+  const TrainedModel trained = load_model(path);
+  const TrainConfig& config = trained.config();
+  const Execution execution(config);
   SpectrumCache cache;
   const Dataset dataset = load_dataset(config);
-  const auto model = restore_model(checkpoint, dataset, config, &cache, path);
+  const auto model = restore_model(trained, dataset, config, &cache, path);
   Attacker attacker(*model, dataset, dataset.splits[split_number(config, dataset)].test);
   AttackRow row;
   row.dataset = config.dataset;
-  row.model = config.model;
+  row.model = name(config.model);
   for (const PaperAttack& attack : paper_attacks()) {
     AttackOptions options = attack.options;
     const AttackReport each = attacker.run(options);
@@ -345,14 +347,14 @@ ResultJson attack_rows(const ReproduceOptions& options, const JobRunner& runner,
     of_runs[r][k] = std::move(row);
     if (on_run)
       on_run({full_label(rows[r].label, rows[r].model) + ", attacked", ++done, places.size(), -1,
-              trained[r].summaries[k], brief(of_runs[r][k])});
+              trained[r].results[k], brief(of_runs[r][k])});
   });
   std::vector<AttackRow> attacked_rows(rows.size());
   ResultJson runs = ResultJson::array();
   for (const auto& [r, k] : places) {
     add_split(attacked_rows[r], of_runs[r][k]);
     runs.push_back({{"dataset", rows[r].dataset}, {"model", rows[r].model}});
-    runs.back().update(short_form(trained[r].summaries[k]));
+    runs.back().update(short_form(trained[r].results[k]));
   }
   ResultJson out = {{"experiment", "attacks"}, {"quick", options.quick}};
   out.update(to_json(attack_table(std::move(attacked_rows))));

@@ -68,7 +68,7 @@ Study efficiency_study() {
   study.x_label = "size";
   study.seeds = 3;
   study.quick_seeds = 1;
-  study.measure = {"seconds_per_epoch", "ms per epoch", 1000};
+  study.measure = {&RunResult::seconds_per_epoch, "ms per epoch", 1000};
   study.timed = true;
   study.points = timed_points;
   study.claims = {is_above("IGNN takes longer than EIGNN at every size.", "ignn", {"eignn"}),

@@ -8,6 +8,7 @@
 #include "equilibrium/fingerprint.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/unique_components.h"
+#include "train/assemble.h"
 #include "train/config.h"
 
 namespace eignn {
@@ -91,16 +92,17 @@ double best_seconds(torch::Device device, Run run) {
 }  // namespace
 
 EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const std::string& solver) {
+  const EignnOptions& model = config.eignn();
   EpochShape shape;
   shape.features = dataset.feature_count();
   shape.classes = dataset.classes;
-  shape.bytes_per_number = static_cast<int64_t>(torch::elementSize(parse_dtype(config.dtype)));
+  shape.bytes_per_number = static_cast<int64_t>(torch::elementSize(torch_dtype(config.dtype)));
   shape.node_space = solver == "deflated" || solver == "picard";
   shape.eigenbasis = solver != "direct" && solver != "sparse" && !shape.node_space;
   shape.skips_zeros = solver == "deflated";
-  shape.reads_all = config.head == "batch-norm";
-  shape.scores_alone = solver == "krylov" && config.head == "plain" && config.gamma < 1 &&
-                       config.encoder == 0 && config.equilibria == 1 && dataset.graphs() == 1;
+  shape.reads_all = model.head == Head::batch_norm;
+  shape.scores_alone = solver == "krylov" && model.head == Head::plain && model.gamma < 1 &&
+                       model.encoder == 0 && model.equilibria == 1 && dataset.graphs() == 1;
   const Split& split = dataset.splits.at(std::stoll(config.split));
   const auto train = flags_of(split.train, dataset.nodes()), val = flags_of(split.val, dataset.nodes());
   const auto features = dataset.features.contiguous();

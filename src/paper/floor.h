@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 
 namespace eignn {
 

@@ -7,10 +7,12 @@
 
 #include "data/random_split.h"
 #include "eignn/error.h"
+#include "eignn/execution.h"
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tolerance.h"
 #include "graph/random_stream.h"
 #include "run/provenance.h"
+#include "train/assemble.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -117,8 +119,8 @@ std::vector<ScalingPoint> scaling_points(const std::string& axis, int64_t up_to,
 }
 
 ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config) {
-  use_threads(config);
-  config.solver = point.solver;
+  const Execution execution(config);
+  config.eignn().solver = point.solver;
   ScalingMeasurement out;
   out.start_memory_bytes = peak_memory_bytes();
   Dataset dataset = make_dataset(point, config.seed);
@@ -138,7 +140,7 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
   const auto X = dataset.features.to(options.dtype);
   dataset.features = torch::Tensor();
   auto S = std::make_shared<Propagation>(make_propagation(dataset, config));
-  const auto solver = make_solver(config.solver, S, options, point.features);
+  const auto solver = make_solver(point.solver, S, options, point.features);
   const auto solved = solver->solve(F, X);
   const auto Z = solved->rows().plain();
   out.iterations = solved->iterations;
@@ -146,7 +148,7 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
   out.labelled_difference =
       ((solved->project(dataset.splits[0].train, C) - scores).norm() / scores.norm()).item<double>();
   out.residual = residual(*S, Z, F, X, options.gamma, options.epsilon);
-  if (config.solver == "sparse" || config.solver == "picard")
+  if (point.solver == "sparse" || point.solver == "picard")
     out.residual_bound = backward_tolerance(options) * (1 + (Z.norm() / X.norm()).item<double>());
   return out;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 
 namespace eignn {
 

@@ -11,6 +11,7 @@
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 #include "report/statistics.h"
+#include "run/recipes.h"
 #include "train/config.h"
 
 namespace eignn {
@@ -110,7 +111,7 @@ int64_t quick_epochs(const ExperimentRow& row) {
 TrainConfig config_of(const ExperimentRow& row, const ReproduceOptions& options) {
   TrainConfig config;
   config.dataset = row.dataset;
-  config.model = row.model;
+  config.model = model_options(row.model);
   std::set<std::string> given = {"dataset", "model"};
   for (const auto* settings : {&row.settings, &options.settings})
     for (const auto& [name, value] : *settings) {
@@ -147,10 +148,9 @@ std::vector<std::string> models_of(const Experiment& experiment) {
   return models;
 }
 
-ResultJson row_json(const ExperimentRow& row, const std::vector<ResultJson>& runs) {
-  const std::string metric = metric_of(runs.at(0));
-  const MeanOfRuns test = mean_of_runs(figures(runs, "test_" + metric)),
-                   val = mean_of_runs(figures(runs, "val_" + metric));
+ResultJson row_json(const ExperimentRow& row, const std::vector<RunResult>& runs) {
+  const std::string metric = runs.at(0).metric;
+  const MeanOfRuns test = mean_of_runs(test_scores(runs)), val = mean_of_runs(validation_scores(runs));
   ResultJson json = {{"label", row.label},      {"dataset", row.dataset},     {"model", row.model},
                      {"metric", metric},        {"mean", 100 * test.mean},    {"std", 100 * test.std},
                      {"ci95", 100 * test.ci95}, {"val_mean", 100 * val.mean}, {"runs_count", runs.size()}};
@@ -165,7 +165,7 @@ ResultJson row_json(const ExperimentRow& row, const std::vector<ResultJson>& run
     }
   }
   if (!row.remark.empty()) json["remark"] = row.remark;
-  json["settings"] = runs[0].at("config");  // as they were run
+  json["settings"] = config_json(runs[0].config);  // as they were run
   for (const char* varied : {"split", "seed"}) json["settings"].erase(varied);
   for (const auto& run : runs) json["runs"].push_back(short_form(run));
   return json;
@@ -189,16 +189,17 @@ std::string full_label(const std::string& label, const std::string& model) {
   return model == "eignn" ? label : fmt::format("{}, {}", label, model);
 }
 
-ResultJson short_form(const ResultJson& run) {
+ResultJson short_form(const RunResult& run) {
   ResultJson out;
-  const std::string metric = metric_of(run);
+  const ResultJson whole = result_json(run);
+  const std::string& metric = run.metric;
   for (const std::string& key :
        {std::string("split"), std::string("seed"), "train_" + metric, "val_" + metric, "test_" + metric,
         std::string("best_epoch"), std::string("epochs"), std::string("seconds_total"),
         std::string("seconds_per_epoch"), std::string("preprocess_seconds"), std::string("solver"),
         std::string("device"), std::string("dtype"), std::string("mu_end"), std::string("machine"),
         std::string("commit")})
-    out[key] = run.value(key, ResultJson());
+    out[key] = whole.value(key, ResultJson());
   return out;
 }
 
@@ -234,9 +235,9 @@ std::vector<ExperimentRow> rows_of(const Experiment& experiment, const Reproduce
     if (among(models, row.model) && (options.rows.empty() || among(options.rows, short_name(row))))
       out.push_back(row);
   if (out.empty())
-    throw UsageError(
-        fmt::format("none of these rows is of these models (--rows {}); eignn alone has the plain ones",
-                    fmt::join(options.rows, ",")));
+    throw ArgumentError("rows",
+                        fmt::format("none of the rows {} is of these models", fmt::join(options.rows, ",")),
+                        "eignn alone has the plain ones");
   return out;
 }
 
@@ -264,11 +265,11 @@ std::vector<RowRuns> run_rows(const std::vector<ExperimentRow>& rows, const Repr
     }
   }
   std::vector<size_t> done(rows.size(), 0);
-  const auto summaries = run_jobs(all, options.parallel, runner, [&](size_t k, const ResultJson& run) {
+  const auto results = run_jobs(all, options.parallel, runner, [&](size_t k, const RunResult& run) {
     const size_t r = row_of[k];
     if (on_run) on_run({full_label(rows[r].label, rows[r].model), ++done[r], out[r].jobs.size(), -1, run});
   });
-  for (size_t k = 0; k < all.size(); ++k) out[row_of[k]].summaries.push_back(summaries[k]);
+  for (size_t k = 0; k < all.size(); ++k) out[row_of[k]].results.push_back(results[k]);
   return out;
 }
 
@@ -280,7 +281,7 @@ ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& optio
   table["rows"] = ResultJson::array();
   const auto rows = rows_of(experiment, options);
   const auto runs = run_rows(rows, options, runner, on_run);
-  for (size_t r = 0; r < rows.size(); ++r) table["rows"].push_back(row_json(rows[r], runs[r].summaries));
+  for (size_t r = 0; r < rows.size(); ++r) table["rows"].push_back(row_json(rows[r], runs[r].results));
   return table;
 }
 

@@ -42,15 +42,15 @@ std::vector<ExperimentRow> rows_of(const Experiment& experiment, const Reproduce
 /// A row's runs, split by split for each seed, in folders of their own.
 struct RowRuns {
   std::vector<Job> jobs;
-  std::vector<ResultJson> summaries;  // in the jobs' order
+  std::vector<RunResult> results;  // in the jobs' order
 };
 /// Runs what is not finished yet of all these rows, as one set of jobs.
 std::vector<RowRuns> run_rows(const std::vector<ExperimentRow>& rows, const ReproduceOptions& options,
                               const JobRunner& runner, const OnRun& on_run);
 /// What a list of runs calls the row: "Texas, gcn".
 std::string full_label(const std::string& label, const std::string& model);
-/// Of a run's summary what a table is checked by.
-ResultJson short_form(const ResultJson& run);
+/// Of a run's result what a table is checked by.
+ResultJson short_form(const RunResult& run);
 
 /// Runs what is not finished yet and returns the table's JSON, without its provenance.
 ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,

@@ -7,10 +7,10 @@
 #include <set>
 
 #include "eignn/error.h"
+#include "graph/nearest_name.h"
 #include "paper/attacks.h"
 #include "paper/reproduce.h"
 #include "paper/study.h"
-#include "graph/nearest_name.h"
 
 namespace eignn {
 
@@ -42,9 +42,11 @@ void check_options(const Reproduction& experiment, const ReproduceOptions& optio
     if (std::find(known.begin(), known.end(), model) == known.end())
       throw unknown_name("model of this experiment", "models", model, known);
   if (!options.rows.empty() && !experiment.has_rows)
-    throw UsageError(fmt::format("{} has no rows to choose from (--rows); leave it out", experiment.name));
+    throw ArgumentError("rows", fmt::format("{} has no rows to choose from", experiment.name),
+                        "leave it out");
   if (!options.lengths.empty() && !experiment.has_lengths)
-    throw UsageError(fmt::format("{} has no lengths to choose (--lengths); leave it out", experiment.name));
+    throw ArgumentError("lengths", fmt::format("{} has no lengths to choose", experiment.name),
+                        "leave it out");
 }
 
 std::string made_by(const ResultJson& results, const std::vector<ResultJson>& runs) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "run/run_set.h"
 #include "report/line_plot.h"
+#include "run/run_set.h"
 
 namespace eignn {
 
@@ -27,7 +27,7 @@ struct RunReport {
   std::string label;
   size_t done = 0, all = 0;
   double seconds_left = -1;  // at the pace so far; negative: not known
-  const ResultJson& run;
+  const RunResult& run;
   std::string text = {};  // what there is to say, in the place of the run's figures
 };
 /// May be called by several threads, one at a time; an exception ends the experiment.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
 #include "equilibrium/stopwatch.h"
-#include "train/config.h"
 #include "run/provenance.h"
+#include "train/assemble.h"
+#include "train/config.h"
 #include "train/run_batch.h"
 #include "train/trainer.h"
 
@@ -19,7 +21,7 @@ namespace {
 // A GPU's work is done when it says so, not when a call returns.
 template <class Work>
 double seconds_of(const TrainConfig& config, Work work) {
-  const bool on_gpu = parse_device(config.device).is_cuda();
+  const bool on_gpu = torch_device(config.device).is_cuda();
   const auto synchronise = [&] {
     if (on_gpu) torch::cuda::synchronize();
   };
@@ -93,7 +95,7 @@ class Side {
     const auto evaluate = [&] { trainer_->evaluate(trainer_->split().val); };
     const double step = seconds_of(config_, [&] { trainer_->step(epochs_++); });
     const double evaluation = seconds_of(config_, evaluate), again = seconds_of(config_, evaluate);
-    const bool shared = config_.solver != "published";  // that one solves again in the step
+    const bool shared = config_.eignn().solver != "published";  // that one solves again in the step
     return {step + (shared ? std::max(0.0, evaluation - again) : 0), step + evaluation};
   }
 
@@ -128,7 +130,7 @@ std::vector<double> losses(const TrainConfig& config, const Dataset& dataset, in
 
 SideBySide measure_side_by_side(const TrainConfig& ours, const TrainConfig& published, const Dataset& dataset,
                                 const SideBySideOptions& options) {
-  use_threads(ours);
+  const Execution execution(ours);
   Side our_side(ours, dataset), their_side(published, dataset);
   our_side.warm_up();
   their_side.warm_up();
@@ -168,13 +170,13 @@ double LossComparison::largest_difference() const {
 
 LossComparison compare_losses(TrainConfig ours, TrainConfig published, const Dataset& dataset,
                               int64_t epochs) {
-  use_threads(ours);
-  ours.dtype = published.dtype = "float64";
+  const Execution execution(ours);
+  ours.dtype = published.dtype = Precision::float64;
   return {losses(ours, dataset, epochs), losses(published, dataset, epochs)};
 }
 
 BatchCost measure_batch(const TrainConfig& config, const Dataset& dataset, int64_t runs) {
-  use_threads(config);
+  const Execution execution(config);
   RunBatch batch(batch_configs(config, dataset, runs), dataset, nullptr);
   constexpr int warm_up = 10, least = 5, most = 200;
   constexpr double enough_seconds = 5;
@@ -189,9 +191,9 @@ BatchCost measure_batch(const TrainConfig& config, const Dataset& dataset, int64
 
 LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, int64_t runs,
                                     int64_t epochs) {
-  use_threads(config);
-  config.dtype = "float64";
-  config.dropout = 0;
+  const Execution execution(config);
+  config.dtype = Precision::float64;
+  config.eignn().dropout = 0;
   LossComparison out;
   {
     const auto configs = batch_configs(config, dataset, runs);
@@ -204,20 +206,20 @@ LossComparison compare_batch_losses(TrainConfig config, const Dataset& dataset, 
     out.ours.push_back(last.val_loss);
     config = configs.back();
   }
-  config.solver = "published";
+  config.eignn().solver = "published";
   out.published = losses(config, dataset, epochs);
   return out;
 }
 
 int64_t peak_memory_of_training(const TrainConfig& config) {
-  use_threads(config);
+  const Execution execution(config);
   const Dataset dataset = load_dataset(config);
   losses(config, dataset, 2);
   return peak_memory_bytes();
 }
 
 double cached_restart_seconds(const TrainConfig& config) {
-  use_threads(config);
+  const Execution execution(config);
   const Dataset dataset = load_dataset(config);
   SpectrumCache cache;
   { const Trainer fills_the_cache(config, dataset, 0, &cache); }

@@ -2,7 +2,7 @@
 // whether both compute the same.
 #pragma once
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 
 namespace eignn {
 

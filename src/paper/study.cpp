@@ -12,6 +12,7 @@
 #include "data/text_lines.h"
 #include "equilibrium/stopwatch.h"
 #include "report/statistics.h"
+#include "run/recipes.h"
 #include "train/config.h"
 
 namespace eignn {
@@ -68,22 +69,23 @@ ResultJson number_or_null(double value) {
   return std::isfinite(value) ? ResultJson(value) : ResultJson();
 }
 
-ResultJson run_json(const ResultJson& run, const std::string& command) {
+ResultJson run_json(const RunResult& run, const std::string& command) {
   ResultJson out;
+  const ResultJson whole = result_json(run);
   for (const char* key :
        {"seed", "train_accuracy", "val_accuracy", "test_accuracy", "loss", "best_epoch", "epochs",
         "seconds_total", "seconds_per_epoch", "seconds_per_train_step", "preprocess_seconds",
         "non_converged_solves", "solver", "device", "dtype", "threads", "machine", "commit"})
-    if (run.contains(key)) out[key] = run.at(key);
+    if (whole.contains(key)) out[key] = whole.at(key);
   out["command"] = command;
   return out;
 }
 
-ResultJson point_json(const Study& study, const StudyPoint& point, const std::vector<ResultJson>& runs,
+ResultJson point_json(const Study& study, const StudyPoint& point, const std::vector<RunResult>& runs,
                       const ReproduceOptions& options) {
-  std::vector<double> values = figures(runs, study.measure.key);
+  std::vector<double> values = figures(runs, study.measure.figure);
   for (double& value : values) value *= study.measure.scale;
-  const MeanOfRuns mean = mean_of_runs(values), val = mean_of_runs(figures(runs, "val_accuracy"));
+  const MeanOfRuns mean = mean_of_runs(values), val = mean_of_runs(validation_scores(runs));
   ResultJson json = {{"panel", point.panel},   {"series", point.series},     {"x", point.x},
                      {"x_text", point.x_text}, {"mean", mean.mean},          {"std", mean.std},
                      {"ci95", mean.ci95},      {"val_mean", 100 * val.mean}, {"runs_count", runs.size()}};
@@ -91,17 +93,16 @@ ResultJson point_json(const Study& study, const StudyPoint& point, const std::ve
   double train_loss = 0;
   int64_t stopped_short = 0;
   bool counts_solves = false;
-  for (const ResultJson& run : runs) {
-    if (run.contains("loss"))
-      train_loss += run["loss"]["train"].get<double>() / static_cast<double>(runs.size());
-    if (!run.contains("non_converged_solves")) continue;
+  for (const RunResult& run : runs) {
+    train_loss += run.loss.train / static_cast<double>(runs.size());
+    if (!run.non_converged_solves) continue;
     counts_solves = true;
-    stopped_short += run["non_converged_solves"].get<int64_t>();
+    stopped_short += *run.non_converged_solves;
   }
   json["train_loss"] = train_loss;
   if (counts_solves) json["non_converged_solves"] = stopped_short;
-  for (const ResultJson& run : runs)
-    json["runs"].push_back(run_json(run, command_of(point, options, run.at("seed").get<uint64_t>())));
+  for (const RunResult& run : runs)
+    json["runs"].push_back(run_json(run, command_of(point, options, run.config.seed)));
   return json;
 }
 
@@ -349,13 +350,13 @@ ResultJson run_study(const Study& study, const ReproduceOptions& options, const 
     any_seed.seed = 0;
     claim_folder(std::filesystem::path(job.job.folder).parent_path().string(), any_seed);
     plain.push_back(job.job);
-    was_finished.push_back(!finished_summary(job.job.folder).is_null());
+    was_finished.push_back(finished_run(job.job.folder).has_value());
   }
   const auto to_run = std::count(was_finished.begin(), was_finished.end(), false);
   int64_t run_now = 0;
   size_t done = 0;
   const Stopwatch watch;
-  const auto runs = run_jobs(plain, options.parallel, runner, [&](size_t k, const ResultJson& run) {
+  const auto runs = run_jobs(plain, options.parallel, runner, [&](size_t k, const RunResult& run) {
     ++done;
     if (!was_finished[k]) ++run_now;
     const StudyPoint& point = points[jobs[k].point];
@@ -371,7 +372,7 @@ ResultJson run_study(const Study& study, const ReproduceOptions& options, const 
   if (options.settings.count("epochs") > 0) results["epochs"] = options.settings.at("epochs");
   results["points"] = ResultJson::array();
   for (size_t k = 0; k < points.size(); ++k) {
-    std::vector<ResultJson> own;
+    std::vector<RunResult> own;
     for (size_t j = 0; j < jobs.size(); ++j)
       if (jobs[j].point == k) own.push_back(runs[j]);
     results["points"].push_back(point_json(study, points[k], own, options));

@@ -17,9 +17,10 @@ struct StudyPoint {
   std::optional<double> paper = {};             // the paper's figure
 };
 
-/// What is read from the runs' summaries.
+/// What is read from the runs' results.
 struct Measure {
-  std::string key, label;  // "test_accuracy", "test accuracy, %"
+  std::function<double(const RunResult&)> figure;
+  std::string label;  // "test accuracy, %"
   double scale = 100;
 };
 
@@ -34,7 +35,7 @@ struct Study {
   std::string x_label;
   std::vector<int64_t> lengths, quick_lengths;  // empty: it has points of its own
   int64_t seeds = 1, quick_seeds = 1;
-  Measure measure = {"test_accuracy", "test accuracy, %", 100};
+  Measure measure = {[](const RunResult& run) { return run.score.test; }, "test accuracy, %", 100};
   bool timed = false;  // one run at a time
   std::function<std::vector<StudyPoint>(const std::vector<std::string>& models,
                                         const std::vector<int64_t>& lengths)>

@@ -11,6 +11,8 @@
 #include "graph/content_hash.h"
 #include "graph/statistics.h"
 #include "run/checkpoint.h"
+#include "run/run_folder.h"
+#include "train/assemble.h"
 #include "train/config.h"
 
 namespace eignn {
@@ -110,11 +112,12 @@ void add_spectrum_and_plan(const Propagation& S, const TrainConfig& config, int6
   } else {
     json["spectrum"] = nullptr;
   }
-  if (config.solver != "auto") {
-    json["planner"] = {{"solver", config.solver}, {"reason", "asked for by --solver or the recipe"}};
+  const EignnOptions& model = config.eignn();
+  if (model.solver != "auto") {
+    json["planner"] = {{"solver", model.solver}, {"reason", "asked for by the run or its recipe"}};
     return;
   }
-  const Plan plan = plan_solver(S, features, solver_options(config), config.head == "batch-norm");
+  const Plan plan = plan_solver(S, features, solver_options(config), model.head == Head::batch_norm);
   json["planner"] = {{"solver", plan.solver}, {"reason", plan.reason}};
 }
 
@@ -179,7 +182,7 @@ Json inspect_graph(const std::string& path, const std::string& format, const Tra
        {"features", "classes", "class_counts", "edge_homophily", "node_homophily", "duplicate_nodes"})
     json[key] = nullptr;
   json["splits"] = Json::array();
-  const Propagation S = make_propagation(graph, propagation_options(c));
+  const Propagation S = make_propagation(graph, c.propagation);
   add_spectrum_and_plan(S, c, c.feature_dim, json);
   add_warnings(S, json);
   return json;
@@ -199,16 +202,14 @@ Json inspect_dataset(const TrainConfig& config) {
 }
 
 Json inspect_checkpoint(const std::string& path) {
-  const Checkpoint checkpoint = read_checkpoint(path);
-  Json json = {{"checkpoint", path}, {"features", checkpoint.features}, {"classes", checkpoint.classes}};
+  const TrainedModel trained = load_model(path);
+  Json json = {{"checkpoint", path}, {"features", trained.features()}, {"classes", trained.classes()}};
   Json weights;
-  for (const auto& [name, tensor] : checkpoint.state) weights[name] = tensor.sizes().vec();
+  for (const auto& [name, tensor] : trained.weights()) weights[name] = tensor.sizes().vec();
   json["weights"] = weights;
-  if (checkpoint.state.count("F"))
-    json["mu"] = leading_mu(checkpoint.state.at("F"), checkpoint.config.epsilon);
-  Json config;
-  visit(checkpoint.config, [&](const char* name, const auto& field, const char*) { config[name] = field; });
-  json["config"] = config;
+  if (trained.weights().count("F"))
+    json["mu"] = leading_mu(trained.weights().at("F"), trained.config().eignn().epsilon);
+  json["config"] = config_json(trained.config());
   return json;
 }
 

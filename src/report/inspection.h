@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 
 namespace eignn {
 

@@ -4,30 +4,24 @@
 #include <map>
 #include <string>
 
-#include "eignn/dataset.h"
-#include "eignn/model.h"
-#include "eignn/training.h"
+#include "eignn/checkpoint.h"
+#include "eignn/train.h"
 
 namespace eignn {
 
 /// The parameters and buffers of a model by name.
 std::map<std::string, torch::Tensor> state_of(const Model& model);
 
-/// Copies by name; InputError when a name is missing or a shape differs (`where` names the file).
+/// Copies by name; DataError when a name is missing or a shape differs (`where` names the file).
 void load_state(Model& model, const std::map<std::string, torch::Tensor>& state, const std::string& where);
 
-struct Checkpoint {
-  TrainConfig config;
-  int64_t features = 0, classes = 0;
-  std::map<std::string, torch::Tensor> state;
-};
+/// Sets the fields that a file's metadata has under "config.NAME". ArgumentError for a name that no model has
+/// and for a text that does not fit.
+void assign_saved(TrainConfig& config, const std::map<std::string, std::string>& metadata);
 
-void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
-/// Takes the file, or a run folder that holds model.safetensors.
-Checkpoint read_checkpoint(const std::string& path);
-
-/// The checkpoint's model on this data set; InputError when the widths do not fit.
-std::shared_ptr<Model> restore_model(const Checkpoint& checkpoint, const Dataset& dataset,
+/// The trained model on this data set, whose features are normalised already, with `config` in the place of
+/// its own: a caller may compute elsewhere or by another solver. DataError when the widths do not fit.
+std::shared_ptr<Model> restore_model(const TrainedModel& trained, const Dataset& dataset,
                                      const TrainConfig& config, SpectrumStore* store,
                                      const std::string& where);
 

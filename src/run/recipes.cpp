@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "eignn/error.h"
-#include "eignn/training.h"
+#include "eignn/train.h"
 #include "train/config.h"
 
 namespace eignn {
@@ -28,10 +28,10 @@ std::string kind_of(const std::string& dataset) {
 // The recipes that a configuration may take: of each list the first that there is, those of the first list on
 // top. EIGNN's chains have one for two classes and one for more.
 std::vector<std::vector<std::string>> recipe_names(const TrainConfig& config) {
-  if (config.model != "eignn") {
-    const std::string kind = kind_of(config.dataset), general = config.model + "/any";
-    if (kind == config.dataset) return {{config.model + "/" + kind, general}};
-    return {{config.model + "/" + config.dataset}, {config.model + "/" + kind, general}};
+  if (!config.is_eignn()) {
+    const std::string model = name(config.model), kind = kind_of(config.dataset), general = model + "/any";
+    if (kind == config.dataset) return {{model + "/" + kind, general}};
+    return {{model + "/" + config.dataset}, {model + "/" + kind, general}};
   }
   if (config.dataset != "chains") return {{config.dataset}};
   return {{config.num_classes == 2 ? "chains-binary" : "chains-multiclass"}};
@@ -54,14 +54,20 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
   try {
     items = CLI::ConfigTOML().from_config(text);
   } catch (const CLI::Error& error) {
-    throw InputError(fmt::format("{} ({}); write one name = value per line", error.what(), origin));
+    throw DataError(origin, "", error.what(), "write one name = value per line");
   }
+  std::map<std::string, std::string> texts;
   for (const CLI::ConfigItem& item : items) {
     if (given.count(item.name)) continue;
-    if (item.inputs.size() != 1 || !assign(config, item.name, item.inputs[0]))
-      throw InputError(fmt::format("there is no setting '{}' ({}); see eignn train --help for their names",
-                                   item.fullname(), origin));
+    if (item.inputs.size() != 1)
+      throw DataError(origin, item.fullname(), "this is no single value", "write one name = value per line");
+    texts[item.name] = item.inputs[0];
     set.insert(item.name);
+  }
+  try {
+    assign(config, texts);
+  } catch (const ArgumentError& error) {
+    throw DataError(origin, error.field(), error.problem(), error.remedy());
   }
   return set;
 }

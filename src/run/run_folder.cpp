@@ -13,18 +13,14 @@
 
 #include "data/atomic_file.h"
 #include "eignn/error.h"
-#include "train/config.h"
 #include "run/provenance.h"
+#include "train/config.h"
 
 namespace eignn {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json scores_json(const Scores& scores) {
-  return {{"train", scores.train}, {"val", scores.val}, {"test", scores.test}};
-}
 
 // Class numbers between blanks, where a node may have several; - for none of them, since an empty field means
 // that the label is not known.
@@ -105,7 +101,7 @@ void RunFolder::truncate_metrics(int64_t epoch) const {
   write_file_atomically(path_ + "/metrics.jsonl", kept);
 }
 
-void RunFolder::write_summary(const TrainSummary& summary) const {
+void RunFolder::write_summary(const RunResult& summary) const {
   write_file_atomically(path_ + "/summary.json", to_json(summary) + "\n");
 }
 
@@ -125,7 +121,7 @@ void write_predictions_csv(const std::string& path, const Dataset& dataset, cons
   mark(split.val, "val");
   mark(split.test, "test");
 
-  const auto probability = probabilities(scores, dataset).contiguous();
+  const auto probability = probabilities(scores, dataset.multi_label()).contiguous();
   std::string csv = "node,split,label,predicted";
   for (int64_t c = 0; c < dataset.classes; ++c) csv += fmt::format(",p{}", c);
   csv += '\n';
@@ -138,54 +134,9 @@ void write_predictions_csv(const std::string& path, const Dataset& dataset, cons
   write_file_atomically(path, csv);
 }
 
-torch::Tensor probabilities(const torch::Tensor& scores, const Dataset& dataset) {
+torch::Tensor probabilities(const torch::Tensor& scores, bool multi_label) {
   const auto f = scores.to(torch::kCPU, torch::kFloat64);
-  return dataset.multi_label() ? f.sigmoid() : f.softmax(1);
-}
-
-std::string to_json(const TrainSummary& s) {
-  const TrainConfig& c = s.config;
-  Json json = {{"dataset", c.dataset},
-               {"model", c.model},
-               {"solver", s.solver},
-               {"solver_requested", c.solver},
-               {"device", c.device},
-               {"dtype", c.dtype},
-               {"threads", s.threads},
-               {"seed", c.seed},
-               {"split", s.split},
-               {"epochs", s.epochs},
-               {"max_epochs", c.epochs},
-               {"best_epoch", s.best_epoch},
-               {"train_" + s.metric, s.score.train},
-               {"val_" + s.metric, s.score.val},
-               {"test_" + s.metric, s.score.test},
-               {"loss", scores_json(s.loss)},
-               {"seconds_total", s.seconds_total},
-               {"seconds_per_epoch", s.seconds_per_epoch},
-               {"seconds_per_train_step", s.seconds_per_train_step},
-               {"preprocess_seconds", s.preprocess_seconds},
-               {"peak_memory_bytes", s.peak_memory_bytes}};
-  if (!s.mu_start.empty()) {  // EIGNN's own
-    json["weight_change"] = s.weight_change;
-    json["mu_start"] = s.mu_start;
-    json["mu_end"] = s.mu_end;
-  }
-  if (s.non_converged_solves) json["non_converged_solves"] = *s.non_converged_solves;
-  if (!s.by_distance.empty()) {
-    Json bands = Json::array();
-    for (const DistanceScore& band : s.by_distance)
-      bands.push_back(
-          {{"from", band.from}, {"to", band.to}, {"nodes", band.nodes}, {"accuracy", band.accuracy}});
-    json["accuracy_by_distance"] = bands;
-  }
-  Json config;
-  visit(c, [&](const char* name, const auto& field, const char*) { config[name] = field; });
-  json["config"] = config;
-  json["machine"] = (c.device == "cuda" ? gpu_name() + ", " : "") + machine_name();
-  json["version"] = version();
-  json["commit"] = built_commit();
-  return json.dump(2);
+  return multi_label ? f.sigmoid() : f.softmax(1);
 }
 
 }  // namespace eignn

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 
 namespace eignn {
 
@@ -18,7 +18,7 @@ class RunFolder {
   void append_epoch(const EpochReport& report) const;
   /// Forgets the lines of epochs from `epoch` on: they will be run again.
   void truncate_metrics(int64_t epoch) const;
-  void write_summary(const TrainSummary& summary) const;
+  void write_summary(const RunResult& summary) const;
   void write_predictions(const Dataset& dataset, const Split& split, const torch::Tensor& scores) const;
 
   std::string checkpoint_path() const { return path_ + "/model.safetensors"; }
@@ -31,7 +31,7 @@ class RunFolder {
 };
 
 /// Of each class, float64 on the CPU: by softmax, or one by one where a node has a set of labels.
-torch::Tensor probabilities(const torch::Tensor& scores, const Dataset& dataset);
+torch::Tensor probabilities(const torch::Tensor& scores, bool multi_label);
 
 /// node,split,label,predicted,p0,p1,… with the label empty where it is not known; sets of labels are class
 /// numbers between blanks, - for the empty set.

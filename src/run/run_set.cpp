@@ -12,17 +12,17 @@
 #include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "report/statistics.h"
+#include "run/recipes.h"
+#include "train/assemble.h"
 #include "train/config.h"
 
 namespace eignn {
 
-ResultJson finished_summary(const std::string& folder) {
+std::optional<RunResult> finished_run(const std::string& folder) {
   const std::string path = folder + "/summary.json";
-  if (folder.empty() || !std::filesystem::exists(path)) return nullptr;
-  ResultJson summary = ResultJson::parse(read_whole_file(path), nullptr, /*allow_exceptions=*/false);
-  if (!summary.is_object())
-    throw InputError(fmt::format("the summary is damaged ({}); delete the folder to run it again", path));
-  return summary;
+  if (folder.empty() || !std::filesystem::exists(path)) return {};
+  return result_from_json(ResultJson::parse(read_whole_file(path), nullptr, /*allow_exceptions=*/false),
+                          path);
 }
 
 bool is_interrupted_run(const std::string& folder) {
@@ -53,18 +53,18 @@ void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t
   if (failure) std::rethrow_exception(failure);
 }
 
-std::vector<ResultJson> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
-                                 const std::function<void(size_t, const ResultJson&)>& on_done) {
-  std::vector<ResultJson> summaries(jobs.size());
+std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
+                                const std::function<void(size_t, const RunResult&)>& on_done) {
+  std::vector<RunResult> results(jobs.size());
   std::mutex reporting;
   in_parallel(jobs.size(), parallel, [&](size_t k) {
-    ResultJson summary = finished_summary(jobs[k].folder);
-    if (summary.is_null()) summary = runner(jobs[k]);
+    auto result = finished_run(jobs[k].folder);
+    if (!result) result = runner(jobs[k]);
     const std::lock_guard<std::mutex> lock(reporting);
-    summaries[k] = std::move(summary);
-    if (on_done) on_done(k, summaries[k]);
+    results[k] = std::move(*result);
+    if (on_done) on_done(k, results[k]);
   });
-  return summaries;
+  return results;
 }
 
 std::vector<int64_t> all_splits(const TrainConfig& config) {
@@ -91,19 +91,17 @@ bool is_claimed(const std::string& folder, const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed || !std::filesystem::is_directory(folder))
-    throw InputError(
-        fmt::format("the folder cannot be made: {} ({}); give --out a folder that can be written",
-                    failed ? failed.message() : "it is a file", folder));
+    throw ResourceError(
+        fmt::format("the folder cannot be made: {}", failed ? failed.message() : "it is a file"), folder,
+        "give a folder that can be written");
   if (std::filesystem::exists(folder + "/model.safetensors"))
-    throw InputError(fmt::format("the folder holds a single run already ({}); give another --out", folder));
+    throw DataError(folder, "", "the folder holds a single run already", "give another folder");
   return std::filesystem::exists(path);
 }
 
 [[noreturn]] void refuse_other_settings(const std::string& path) {
-  throw InputError(
-      fmt::format("the folder holds runs with other settings ({}); give another folder, or the settings of "
-                  "before",
-                  path));
+  throw DataError(path, "", "the folder holds runs with other settings",
+                  "give another folder, or the settings of before");
 }
 
 }  // namespace
@@ -122,20 +120,28 @@ void claim_folder(const std::string& folder, const TrainConfig& config) {
   if (to_strings(before) != to_strings(config)) refuse_other_settings(path);
 }
 
-std::string metric_of(const ResultJson& summary) {
-  return summary.contains("test_micro_f1") ? "micro_f1" : "accuracy";
-}
-
-std::vector<double> figures(const std::vector<ResultJson>& runs, const std::string& key) {
+std::vector<double> figures(const std::vector<RunResult>& runs,
+                            const std::function<double(const RunResult&)>& figure) {
   std::vector<double> out;
-  for (const auto& run : runs) out.push_back(run.at(key).get<double>());
+  for (const RunResult& run : runs) out.push_back(figure(run));
   return out;
 }
 
-ResultJson summary_of_splits(const std::vector<ResultJson>& runs) {
-  const std::string key = "test_" + metric_of(runs.at(0));
-  const MeanOfRuns mean = mean_of_runs(figures(runs, key));
-  return {{"runs", runs}, {key + "_mean", mean.mean}, {key + "_std", mean.std}, {key + "_ci95", mean.ci95}};
+std::vector<double> test_scores(const std::vector<RunResult>& runs) {
+  return figures(runs, [](const RunResult& run) { return run.score.test; });
+}
+
+std::vector<double> validation_scores(const std::vector<RunResult>& runs) {
+  return figures(runs, [](const RunResult& run) { return run.score.val; });
+}
+
+ResultJson summary_of_splits(const std::vector<RunResult>& runs) {
+  const std::string key = "test_" + runs.at(0).metric;
+  const MeanOfRuns mean = mean_of_runs(test_scores(runs));
+  ResultJson out = {{"runs", ResultJson::array()}};
+  for (const RunResult& run : runs) out["runs"].push_back(result_json(run));
+  out.update({{key + "_mean", mean.mean}, {key + "_std", mean.std}, {key + "_ci95", mean.ci95}});
+  return out;
 }
 
 }  // namespace eignn

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
+#include "run/result_json.h"
 
 namespace eignn {
-
-using ResultJson = nlohmann::ordered_json;
 
 /// One run: what to train, and the folder that keeps it (none when empty).
 struct Job {
@@ -18,19 +17,19 @@ struct Job {
   std::string folder;
 };
 
-/// Trains a job, from the start or from where it stopped, and returns its summary.
-using JobRunner = std::function<ResultJson(const Job&)>;
+/// Trains a job, from the start or from where it stopped.
+using JobRunner = std::function<RunResult(const Job&)>;
 
-/// The summary of a finished run; null when the folder holds none.
-ResultJson finished_summary(const std::string& folder);
+/// The result of a finished run; nothing when the folder holds none.
+std::optional<RunResult> finished_run(const std::string& folder);
 /// There is something in the folder that --resume goes on with.
 bool is_interrupted_run(const std::string& folder);
 
-/// Runs what is not finished yet, `parallel` jobs at a time, and returns all summaries in the jobs' order.
+/// Runs what is not finished yet, `parallel` jobs at a time, and returns all results in the jobs' order.
 /// `on_done` is called after each, one at a time. The first error ends the set, once the jobs under way have
 /// ended.
-std::vector<ResultJson> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
-                                 const std::function<void(size_t, const ResultJson&)>& on_done = {});
+std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
+                                const std::function<void(size_t, const RunResult&)>& on_done = {});
 
 /// 0, 1, … for the splits of the data set that a configuration names.
 std::vector<int64_t> all_splits(const TrainConfig& config);
@@ -51,14 +50,14 @@ void claim_folder(const std::string& folder, const TrainConfig& config);
 /// have ended.
 void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t)>& work);
 
-/// What the summaries of several splits say together: `runs`, then the mean, the standard deviation and the
+/// What the results of several splits say together: `runs`, then the mean, the standard deviation and the
 /// half-width of the 95 % interval of the test figure.
-ResultJson summary_of_splits(const std::vector<ResultJson>& runs);
+ResultJson summary_of_splits(const std::vector<RunResult>& runs);
 
-/// "accuracy" or "micro_f1": the metric of a summary.
-std::string metric_of(const ResultJson& summary);
-
-/// The figures `key` of all the summaries.
-std::vector<double> figures(const std::vector<ResultJson>& runs, const std::string& key);
+/// One figure of each result, such as &RunResult::seconds_per_epoch.
+std::vector<double> figures(const std::vector<RunResult>& runs,
+                            const std::function<double(const RunResult&)>& figure);
+std::vector<double> test_scores(const std::vector<RunResult>& runs);
+std::vector<double> validation_scores(const std::vector<RunResult>& runs);
 
 }  // namespace eignn

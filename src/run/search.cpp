@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <numeric>
 #include <sstream>
 
@@ -38,20 +39,29 @@ int64_t whole(const std::string& text, const std::string& name, const std::strin
 
 // Settings without effect are set to their default, so that equal points read equal.
 TrainConfig canonical(TrainConfig config) {
-  if (config.direction == "undirected") config.normalise = "sym";
+  if (config.propagation.direction == Direction::undirected)
+    config.propagation.normalise = Normalisation::sym;
   return config;
 }
 
-bool failed(const std::vector<ResultJson>& runs) {
-  return std::any_of(runs.begin(), runs.end(), [](const ResultJson& run) { return run.contains("failed"); });
+const Trial* first_failure(const std::vector<Trial>& trials) {
+  for (const Trial& trial : trials)
+    if (!trial.failure.empty()) return &trial;
+  return nullptr;
 }
 
-std::vector<double> validation(const std::vector<ResultJson>& runs) {
-  return failed(runs) ? std::vector<double>() : figures(runs, "val_" + metric_of(runs.at(0)));
+std::vector<RunResult> results_of(const std::vector<Trial>& trials) {
+  std::vector<RunResult> out;
+  for (const Trial& trial : trials) out.push_back(trial.result);
+  return out;
 }
 
-double mean_validation(const std::vector<ResultJson>& runs) {
-  return failed(runs) ? -1 : mean_of_runs(validation(runs)).mean;
+std::vector<double> validation(const std::vector<Trial>& trials) {
+  return first_failure(trials) ? std::vector<double>() : validation_scores(results_of(trials));
+}
+
+double mean_validation(const std::vector<Trial>& trials) {
+  return first_failure(trials) ? -1 : mean_of_runs(validation(trials)).mean;
 }
 
 struct Standing {
@@ -61,7 +71,7 @@ struct Standing {
 
 // Best first; a tie goes to the point that stands first in the grid.
 std::vector<Standing> ranking(const std::vector<size_t>& points,
-                              const std::vector<std::vector<ResultJson>>& runs) {
+                              const std::vector<std::vector<Trial>>& runs) {
   std::vector<Standing> out;
   for (const size_t p : points) out.push_back({p, mean_validation(runs[p])});
   std::stable_sort(out.begin(), out.end(),
@@ -96,10 +106,11 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
     for (const TrainConfig& point : plan.points)
       for (const auto& value : item.inputs) {
         wider.push_back(point);
-        if (!assign(wider.back(), item.name, value))
-          throw InputError(
-              fmt::format("there is no setting '{}' ({}); see eignn train --help for their names",
-                          item.fullname(), origin));
+        try {
+          assign(wider.back(), item.name, value);
+        } catch (const ArgumentError& error) {
+          throw DataError(origin, error.field(), error.problem(), error.remedy());
+        }
       }
     plan.points = std::move(wider);
   }
@@ -121,21 +132,28 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
 }
 
 RunAll each_by_itself(int64_t parallel, const JobRunner& runner) {
-  const auto forgiving = [runner](const Job& job) -> ResultJson {
-    try {
-      return runner(job);
-    } catch (const InputError& error) {
-      return {{"failed", error.what()}};
-    }
-  };
-  return [=](const std::vector<Job>& jobs, const std::function<void(size_t, const ResultJson&)>& on_done) {
-    return run_jobs(jobs, parallel, forgiving, on_done);
+  return [=](const std::vector<Job>& jobs, const OnTrial& on_done) {
+    std::vector<Trial> trials(jobs.size());
+    std::mutex reporting;
+    in_parallel(jobs.size(), parallel, [&](size_t k) {
+      Trial trial;
+      try {
+        auto result = finished_run(jobs[k].folder);
+        trial.result = result ? std::move(*result) : runner(jobs[k]);
+      } catch (const ConvergenceError& error) {
+        trial.failure = error.what();
+      }
+      const std::lock_guard<std::mutex> lock(reporting);
+      trials[k] = std::move(trial);
+      if (on_done) on_done(k, trials[k]);
+    });
+    return trials;
   };
 }
 
 SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
                         const RunAll& run_all,
-                        const std::function<void(size_t, size_t, const ResultJson&)>& on_done) {
+                        const std::function<void(size_t, size_t, const Trial&)>& on_done) {
   std::vector<int64_t> every(split_count), some = plan.splits;
   std::iota(every.begin(), every.end(), 0);
   if (some.empty()) some = every;
@@ -144,7 +162,7 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
       throw InputError(
           fmt::format("the data set has {} splits, numbered from 0, and not {} (splits)", split_count, k));
 
-  std::vector<std::vector<ResultJson>> runs(plan.points.size());
+  std::vector<std::vector<Trial>> runs(plan.points.size());
   const auto judge = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits,
                          int64_t epochs) {
     std::vector<Job> jobs;
@@ -156,11 +174,11 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
       for (Job& job : jobs_of_splits(point, splits, own)) jobs.push_back(std::move(job));
     }
     size_t done = 0;
-    const auto summaries = run_all(jobs, [&](size_t, const ResultJson& summary) {
-      if (on_done) on_done(++done, jobs.size(), summary);
+    const auto trials = run_all(jobs, [&](size_t, const Trial& trial) {
+      if (on_done) on_done(++done, jobs.size(), trial);
     });
     for (size_t k = 0; k < points.size(); ++k) {
-      const auto first = summaries.begin() + static_cast<std::ptrdiff_t>(k * splits.size());
+      const auto first = trials.begin() + static_cast<std::ptrdiff_t>(k * splits.size());
       runs[points[k]].assign(first, first + static_cast<std::ptrdiff_t>(splits.size()));
     }
     return ranking(points, runs);
@@ -179,9 +197,9 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
     standing = judge({finalists.begin(), finalists.end()}, every, 0);
   }
 
-  if (failed(runs[standing[0].point]))
-    throw InputError(fmt::format("every point of the search failed, the first so: {}",
-                                 runs[standing[0].point][0].value("failed", "")));
+  if (const Trial* failure = first_failure(runs[standing[0].point]))
+    throw ConvergenceError(
+        fmt::format("every point of the search failed, the first so: {}", failure->failure), "", "");
   SearchResult result;
   for (const size_t p : all) {
     const auto settings = to_strings(plan.points[p]);
@@ -190,21 +208,22 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
     trial["splits"] = some;
     trial["val"] = first_judgement[p];
     if (!first_judgement[p].empty()) trial["val_mean"] = mean_of_runs(first_judgement[p]).mean;
-    if (finalists.count(p) && !failed(runs[p])) {
+    if (finalists.count(p) && !first_failure(runs[p])) {
       trial["final_val"] = validation(runs[p]);
       trial["final_val_mean"] = mean_validation(runs[p]);
     }
-    for (const ResultJson& run : runs[p])
-      if (run.contains("failed")) trial["failed"] = run["failed"];
-    if (!failed(runs[p])) {
-      trial["epochs"] = figures(runs[p], "epochs");
-      trial["seconds_per_epoch"] = figures(runs[p], "seconds_per_epoch");
+    if (const Trial* failure = first_failure(runs[p])) {
+      trial["failed"] = failure->failure;
+    } else {
+      const auto results = results_of(runs[p]);
+      trial["epochs"] = figures(results, [](const RunResult& run) { return double(run.epochs); });
+      trial["seconds_per_epoch"] = figures(results, &RunResult::seconds_per_epoch);
     }
     trial["chosen"] = p == standing[0].point;
     result.trials.push_back(trial);
   }
   result.best = plan.points[standing[0].point];
-  result.runs = runs[standing[0].point];
+  result.runs = results_of(runs[standing[0].point]);
   return result;
 }
 

@@ -34,15 +34,19 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
                         const std::string& origin);
 
 struct SearchResult {
-  ResultJson trials;             // of every point: settings, validation figures by split, their mean
-  TrainConfig best;              // by the mean validation figure; no test figure is read before
-  std::vector<ResultJson> runs;  // the best point's, on the splits of the last judgement
+  ResultJson trials;            // of every point: settings, validation figures by split, their mean
+  TrainConfig best;             // by the mean validation figure; no test figure is read before
+  std::vector<RunResult> runs;  // the best point's, on the splits of the last judgement
 };
 
-/// Runs jobs and returns their summaries, in the jobs' order; a job that failed has {"failed": why}.
-/// `on_done` is called after each.
-using RunAll = std::function<std::vector<ResultJson>(
-    const std::vector<Job>& jobs, const std::function<void(size_t, const ResultJson&)>& on_done)>;
+/// What became of a job of a search.
+struct Trial {
+  RunResult result;
+  std::string failure;  // why there is no result; empty: there is one
+};
+using OnTrial = std::function<void(size_t, const Trial&)>;
+/// Runs jobs and returns what became of them, in the jobs' order. `on_done` is called after each.
+using RunAll = std::function<std::vector<Trial>(const std::vector<Job>& jobs, const OnTrial& on_done)>;
 /// As run_jobs does it, but for jobs that fail.
 RunAll each_by_itself(int64_t parallel, const JobRunner& runner);
 
@@ -51,6 +55,6 @@ RunAll each_by_itself(int64_t parallel, const JobRunner& runner);
 /// is not finite) is recorded with its message, and its point is out.
 SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
                         const RunAll& run_all,
-                        const std::function<void(size_t done, size_t all, const ResultJson&)>& on_done);
+                        const std::function<void(size_t done, size_t all, const Trial&)>& on_done);
 
 }  // namespace eignn

@@ -1,9 +1,9 @@
-// From a configuration to the things it names.
+#include "train/assemble.h"
+
 #include <fmt/format.h>
 #include <torch/torch.h>
 
 #include "eignn/error.h"
-#include "eignn/training.h"
 #include "graph/random_stream.h"
 #include "train/config.h"
 
@@ -14,10 +14,8 @@ namespace {
 // Rows divided by their sum; rows of zeros stay zero.
 torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
   if ((X < 0).any().item<bool>())
-    throw InputError(
-        fmt::format("a feature is negative, so that a row's sum says nothing of its size ({}); use "
-                    "--feature-norm none",
-                    name));
+    throw DataError(name, "", "a feature is negative, so that a row's sum says nothing of its size",
+                    "use feature-norm none");
   const auto sum = X.sum(1, /*keepdim=*/true);
   return X / torch::where(sum > 0, sum, torch::ones_like(sum));
 }
@@ -37,8 +35,9 @@ Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
 // Trains on the first `count` of the graphs that the split trains on.
 void keep_train_graphs(Dataset& set, int64_t count) {
   if (set.graphs() == 1)
-    throw InputError(fmt::format(
-        "there is one graph, and no choice of graphs to train on ({}); leave out --train-graphs", set.name));
+    throw ArgumentError("train-graphs",
+                        fmt::format("{} has one graph, and no choice of graphs to train on", set.name),
+                        "leave it out");
   const auto graph_of = torch::tensor(set.graph_of, torch::kInt64);
   for (Split& split : set.splits) {
     const auto graph = graph_of.index_select(0, split.train);
@@ -47,82 +46,62 @@ void keep_train_graphs(Dataset& set, int64_t count) {
   }
 }
 
-BaselineOptions baseline_options(const TrainConfig& c) {
-  BaselineOptions options;
-  options.head = parse_head(c.head);
-  options.dropout = c.dropout;
-  options.hidden = c.hidden;
-  options.layers = c.layers;
-  options.heads = c.heads;
-  options.output_heads = c.output_heads;
-  options.hops = c.hops;
-  options.alpha = c.alpha;
-  options.theta = c.theta;
-  options.kappa = c.kappa;
-  options.tolerance = c.tolerance;
-  options.max_iterations = c.max_iterations;
-  options.implicit_layers = c.implicit_layers;
-  options.samples = c.samples;
-  options.samples_second = c.samples_second;
-  return options;
-}
-
 }  // namespace
 
-PropagationOptions propagation_options(const TrainConfig& c) {
-  return {parse_direction(c.direction), parse_normalisation(c.normalise), c.self_loops == "on"};
+Dataset load_dataset(const TrainConfig& c) {
+  return prepared(
+      load_dataset(c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise},
+                   c.seed),
+      c);
 }
 
-Dataset load_dataset(const TrainConfig& c) {
-  Dataset set = load_dataset(
-      c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise}, c.seed);
-  if (c.train_graphs > 0) keep_train_graphs(set, c.train_graphs);
-  if (c.feature_norm == "row") set.features = row_normalised(set.features, set.name);
-  return set;
+Dataset prepared(Dataset data, const TrainConfig& c) {
+  if (c.train_graphs > 0) keep_train_graphs(data, c.train_graphs);
+  if (c.feature_norm == FeatureNorm::row) data.features = row_normalised(data.features, data.name);
+  return data;
 }
 
 Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
-  return make_propagation(dataset.graph, propagation_options(c));
+  return make_propagation(dataset.graph, c.propagation);
 }
 
 SolverOptions solver_options(const TrainConfig& c) {
+  const EignnOptions& model = c.eignn();
   SolverOptions options;
-  options.gamma = c.gamma;
-  options.epsilon = c.epsilon;
-  options.dtype = parse_dtype(c.dtype);
-  options.device = parse_device(c.device);
+  options.gamma = model.gamma;
+  options.epsilon = model.epsilon;
+  options.dtype = torch_dtype(c.dtype);
+  options.device = torch_device(c.device);
   options.max_iterations = 5000;  // a step that takes more is no step forward: the weights went astray
-  options.tf32 = c.tf32 == "on" && options.device.is_cuda();
-  options.features_stay = c.encoder == 0;
+  options.tf32 = c.tf32 && options.device.is_cuda();
+  options.features_stay = model.encoder == 0;
   return options;
 }
 
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
   if (!torch::isfinite(dataset.features).all().item<bool>())
-    throw InputError(fmt::format("a feature is not finite ({}); clean the data first", dataset.name));
+    throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
   const bool several = dataset.graphs() > 1;
   std::vector<GraphMatrix> graphs;
   for (auto& nodes : dataset.members()) {
     const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
     graphs.push_back({several ? std::move(nodes) : std::vector<int64_t>(),
-                      std::make_shared<Propagation>(make_propagation(graph, propagation_options(c)))});
+                      std::make_shared<Propagation>(make_propagation(graph, c.propagation))});
   }
   const uint64_t seed = stream_seed(c.seed, Stream::start);
-  if (c.model != "eignn")
-    return make_baseline(c.model, graphs, dataset.features, dataset.classes, baseline_options(c),
-                         torch::dtype(parse_dtype(c.dtype)).device(parse_device(c.device)), seed);
+  if (!c.is_eignn())
+    return make_baseline(c.model, graphs, dataset.features, dataset.classes,
+                         torch::dtype(torch_dtype(c.dtype)).device(torch_device(c.device)), seed);
 
+  const EignnOptions& model = c.eignn();
   SolverOptions options = solver_options(c);
   options.store = store;
-  const Head head = parse_head(c.head);
-  const int64_t m = c.encoder > 0 ? c.encoder : dataset.feature_count();
+  const int64_t m = model.encoder > 0 ? model.encoder : dataset.feature_count();
+  const bool needs_all = several || model.head == Head::batch_norm;
   std::vector<GraphPart> parts;
   for (auto& graph : graphs)
-    parts.push_back({std::move(graph.nodes),
-                     make_solver(c.solver, graph.S, options, m, several || head == Head::batch_norm)});
-  return make_eignn(std::move(parts), dataset.features, dataset.classes,
-                    {head, parse_start(c.start), c.dropout, c.encoder, c.equilibria, c.width, c.blocks},
-                    seed);
+    parts.push_back({std::move(graph.nodes), make_solver(model.solver, graph.S, options, m, needs_all)});
+  return make_eignn(std::move(parts), dataset.features, dataset.classes, model, seed);
 }
 
 }  // namespace eignn

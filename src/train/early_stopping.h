@@ -3,7 +3,8 @@
 
 #include <cstdint>
 #include <limits>
-#include <string>
+
+#include "eignn/options.h"
 
 namespace eignn {
 
@@ -13,9 +14,7 @@ namespace eignn {
 /// least its best; weights are kept when both hold, or when the accuracy is strictly better.
 class EarlyStopping {
  public:
-  enum class Rule { loss, score, either };
-  static Rule parse(const std::string& name);  // loss, score, either
-  EarlyStopping(Rule rule, int64_t patience) : rule_(rule), patience_(patience) {}
+  EarlyStopping(Stopping rule, int64_t patience) : rule_(rule), patience_(patience) {}
 
   struct Verdict {
     bool keep;  // these are the weights to test
@@ -29,7 +28,7 @@ class EarlyStopping {
   int64_t waited = 0;
 
  private:
-  Rule rule_;
+  Stopping rule_;
   int64_t patience_;
 };
 

@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "eignn/training.h"
+#include "eignn/checkpoint.h"
+#include "eignn/train.h"
 
 namespace eignn {
 
@@ -17,9 +18,6 @@ double score_of(const torch::Tensor& scores, const torch::Tensor& labels);
 /// "accuracy" or "micro_f1".
 const char* metric_name(const torch::Tensor& labels);
 
-struct Evaluation {
-  double loss, score;
-};
 /// Without dropout or gradients. `labels` are those of all nodes, on the model's device.
 Evaluation evaluate(Model& model, const torch::Tensor& labels, const torch::Tensor& nodes);
 /// Scores without dropout or gradients.

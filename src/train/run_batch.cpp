@@ -16,6 +16,7 @@
 #include "graph/random_stream.h"
 #include "models/dropout_mask.h"
 #include "train/adam.h"
+#include "train/assemble.h"
 #include "train/config.h"
 #include "train/trainer.h"
 
@@ -87,16 +88,18 @@ void require_alike(const std::vector<TrainConfig>& configs) {
 }
 
 void require_possible(const TrainConfig& c, const Dataset& dataset) {
-  if (c.model != "eignn") refuse("a batch knows one model, eignn, and not " + c.model);
+  if (!c.is_eignn()) refuse(fmt::format("a batch knows one model, eignn, and not {}", name(c.model)));
+  const EignnOptions& model = c.eignn();
   if (c.clip > 0) refuse("a batch does not clip gradients");
-  if (c.solver != "auto" && c.solver != "krylov" && c.solver != "spectral")
-    refuse(fmt::format("a batch is solved by a series, and not by --solver {}", c.solver));
-  if (c.tf32 == "on") refuse("a batch computes in full precision, not in --tf32");
-  if (c.head != "plain" && c.head != "l2") refuse("a batch knows the heads plain and l2, not " + c.head);
-  if (c.encoder > 0 || c.equilibria > 1) refuse("a batch has no encoder and one equilibrium");
+  if (model.solver != "auto" && model.solver != "krylov" && model.solver != "spectral")
+    refuse(fmt::format("a batch is solved by a series, and not by the solver {}", model.solver));
+  if (c.tf32) refuse("a batch computes in full precision, not in TF32");
+  if (model.head != Head::plain && model.head != Head::l2)
+    refuse(fmt::format("a batch knows the heads plain and l2, not {}", name(model.head)));
+  if (model.encoder > 0 || model.equilibria > 1) refuse("a batch has no encoder and one equilibrium");
   if (dataset.graphs() > 1 || dataset.multi_label()) refuse("a batch is of one graph with one label a node");
-  if (c.gamma >= 1 || chebyshev_terms(c.gamma, backward_tolerance(solver_options(c))) > most_terms)
-    refuse(fmt::format("the series for gamma {} has no end in sight", c.gamma));
+  if (model.gamma >= 1 || chebyshev_terms(model.gamma, backward_tolerance(solver_options(c))) > most_terms)
+    refuse(fmt::format("the series for gamma {} has no end in sight", model.gamma));
 }
 
 // S, where a batch can do what the configuration asks for.
@@ -117,7 +120,7 @@ const std::set<std::string>& settings_of_a_run() {
 
 void require_batchable(const TrainConfig& config, const Dataset& dataset) {
   const Propagation S = propagation_of_a_batch(config, dataset);
-  if (config.solver != "auto") return;
+  if (config.eignn().solver != "auto") return;
   if (const Plan plan = plan_solver(S, dataset.feature_count(), solver_options(config));
       plan.solver == "direct")
     throw UsageError(
@@ -206,7 +209,7 @@ class RunBatch::PlainOutputs : public Outputs {
 class RunBatch::NormalisedOutputs : public Outputs {
  public:
   explicit NormalisedOutputs(const Shared& shared)
-      : dropout_(shared.config.dropout), generator_(at::detail::createCPUGenerator(0)) {
+      : dropout_(shared.config.eignn().dropout), generator_(at::detail::createCPUGenerator(0)) {
     const auto live = shared.X.ne(0).any(0).nonzero().squeeze(1);
     if (live.size(0) > most_live_features || live.size(0) == 0)
       refuse(fmt::format("the l2 head is for 1 to {} features that are not zero everywhere, and there are {}",
@@ -284,9 +287,9 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   shared_->type = torch::dtype(options.dtype).device(options.device);
   shared_->range = std::make_unique<RangeOfS>(S, options, tolerance / 2);
   shared_->X = dataset.features.to(shared_->type);
-  shared_->alpha =
-      chebyshev_coefficients(shared_->range->lambda, c.gamma, chebyshev_terms(c.gamma, tolerance));
-  if (c.head == "plain")
+  shared_->alpha = chebyshev_coefficients(shared_->range->lambda, c.eignn().gamma,
+                                          chebyshev_terms(c.eignn().gamma, tolerance));
+  if (c.eignn().head == Head::plain)
     outputs_ = std::make_unique<PlainOutputs>(*shared_);
   else
     outputs_ = std::make_unique<NormalisedOutputs>(*shared_);
@@ -377,7 +380,7 @@ void RunBatch::evaluate() {
   // An infinite ν would make g = 0 and look like a solution: as NaN it reaches the loss, and is told.
   const auto nu = r.gram.flatten(1).norm(2, 1).view({-1, 1, 1});
   put(r.nu, nu.masked_fill(nu.isinf(), std::numeric_limits<double>::quiet_NaN()));
-  put(r.twice_argument, twice_argument_of(r.gram, (r.nu + shared_->config.epsilon).reciprocal()));
+  put(r.twice_argument, twice_argument_of(r.gram, (r.nu + shared_->config.eignn().epsilon).reciprocal()));
   r.chain->run(outputs_->start(r.B), r.twice_argument);
   put(r.scores, outputs_->scores(r.chain->P, r.B));
 }
@@ -391,7 +394,7 @@ void RunBatch::work() {
   const auto through = r.chain->pull(pulled.P, r.twice_argument);
 
   r.clock->tick();
-  const auto grad_F = pull_contractions(r.F, r.gram, r.nu, shared_->config.epsilon, through.g());
+  const auto grad_F = pull_contractions(r.F, r.gram, r.nu, shared_->config.eignn().epsilon, through.g());
   r.adam_F.step(r.F, grad_F, *r.clock);
   r.adam_B.step(r.B, outputs_->starts_at_B() ? pulled.B + through.P0 : pulled.B, *r.clock);
 
@@ -406,7 +409,7 @@ std::vector<RunBatch::Report> RunBatch::epoch() {
   Runs& r = *runs_;
   const TrainConfig& c = shared_->config;
   outputs_->seed_dropout(stream_seed(r.dropout_seed, Stream::dropout, static_cast<uint64_t>(epoch_)));
-  if (c.schedule != "constant") r.clock->schedule.fill_(schedule_factor(c, epoch_));
+  if (c.schedule != Schedule::constant) r.clock->schedule.fill_(schedule_factor(c, epoch_));
   (*captured_)();
   ++epoch_;
   const auto report = r.report.to(torch::kCPU).to(torch::kFloat64);

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 #include "train/captured.h"
 
 namespace eignn {

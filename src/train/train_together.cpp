@@ -5,12 +5,14 @@
 #include <cmath>
 
 #include "eignn/error.h"
+#include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
 #include "equilibrium/stopwatch.h"
+#include "run/conclude.h"
+#include "run/run_folder.h"
 #include "train/config.h"
 #include "train/early_stopping.h"
 #include "train/run_batch.h"
-#include "run/run_folder.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -26,7 +28,7 @@ struct Run {
 
 // The run at its start; one that cannot start has its failure.
 Run start(const TrainConfig& config, const std::string& folder, const Dataset& dataset, int64_t threads) {
-  Run run{nullptr, EarlyStopping(EarlyStopping::parse(config.stopping), config.patience), {}, {}};
+  Run run{nullptr, EarlyStopping(config.stopping, config.patience), {}, {}};
   run.result.summary.config = config;
   run.result.summary.split = split_number(config, dataset);
   run.result.summary.threads = threads;
@@ -46,7 +48,8 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
                                         const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
                                         const std::function<bool()>& interrupted) {
   for (const TrainConfig& config : configs) validate(config);
-  const int64_t threads = use_threads(configs.at(0));
+  const Execution execution(configs.at(0));
+  const int64_t threads = execution.threads();
   require_batchable(configs[0], dataset);
   std::vector<Run> runs;
   std::vector<int64_t> live;  // the runs in the batch, by place
@@ -67,7 +70,7 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
   RunBatch batch(started, dataset, &cache);
 
   const auto end = [&](Run& run) {
-    TrainSummary& summary = run.result.summary;
+    RunResult& summary = run.result.summary;
     summary.solver = RunBatch::solver_name;
     Trainer trainer(summary.config, dataset, summary.split, &cache);
     const auto F_start = trainer.model().propagation_weights()[0].detach().clone();

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 
 namespace eignn {
 
 /// A run of a batch.
 struct TogetherRun {
-  TrainSummary summary;  // `interrupted` where it did not come to its end
-  std::string failure;   // why it did not; empty when it did, or was interrupted
+  RunResult summary;    // `interrupted` where it did not come to its end
+  std::string failure;  // why it did not; empty when it did, or was interrupted
 };
 
 /// Trains the runs together, each as train() would, apart from its dropout masks and the precision of a

@@ -4,21 +4,13 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include "data/safetensors.h"
-#include "data/tensor_bytes.h"
 #include "eignn/error.h"
-#include "eignn/spectrum_cache.h"
-#include "equilibrium/contraction.h"
-#include "equilibrium/stopwatch.h"
 #include "equilibrium/tf32.h"
 #include "graph/random_stream.h"
-#include "run/checkpoint.h"
+#include "train/assemble.h"
 #include "train/config.h"
-#include "train/early_stopping.h"
-#include "train/metrics.h"
-#include "run/provenance.h"
-#include "run/run_folder.h"
 
 namespace eignn {
 
@@ -41,185 +33,37 @@ Adam make_optimiser(Model& model, const TrainConfig& c) {
   return Adam(groups);
 }
 
-int64_t non_converged(const Trainer& trainer, const Progress& progress) {
-  return progress.non_converged + trainer.model().non_converged_solves().value_or(0);
-}
-
-torch::Tensor doubles(const std::vector<double>& values) {
-  return torch::tensor(values, torch::kFloat64);
-}
-
-std::vector<double> doubles(const torch::Tensor& values) {
-  return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
-}
-
-void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& trainer,
-                   const EarlyStopping& stopping, const Progress& progress) {
-  SafeTensors content;
-  for (const auto& [name, tensor] : state_of(trainer.model()))
-    content.tensors["now." + name] = to_bytes(tensor);
-  for (const auto& [name, tensor] : progress.best) content.tensors["best." + name] = to_bytes(tensor);
-  for (const auto& [name, tensor] : trainer.optimiser().state())
-    content.tensors["adam." + name] = to_bytes(tensor);
-  content.tensors["epoch_seconds"] = to_bytes(doubles(progress.epoch_seconds));
-  content.tensors["step_seconds"] = to_bytes(doubles(progress.step_seconds));
-  content.tensors["stopping"] = to_bytes(doubles(
-      {stopping.best_loss, stopping.best_score, static_cast<double>(stopping.waited), progress.seconds}));
-  content.metadata = {{"format", "eignn-resume-2"},
-                      {"next_epoch", std::to_string(progress.next_epoch)},
-                      {"best_epoch", std::to_string(progress.best_epoch)},
-                      {"non_converged", std::to_string(non_converged(trainer, progress))}};
-  for (const auto& [name, value] : to_strings(config)) content.metadata["config." + name] = value;
-  write_safetensors(folder.resume_path(), content);
-}
-
-// The tensors whose names begin with `prefix`, without it.
-std::map<std::string, torch::Tensor> with_prefix(const SafeTensors& content, const std::string& prefix) {
-  std::map<std::string, torch::Tensor> out;
-  for (const auto& [name, bytes] : content.tensors)
-    if (name.rfind(prefix, 0) == 0) out[name.substr(prefix.size())] = to_tensor(bytes);
-  return out;
-}
-
-void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer& trainer,
-                   EarlyStopping& stopping, Progress& progress) {
-  try {
-    load_state(trainer.model(), with_prefix(content, "now."), folder.resume_path());
-    progress.best = with_prefix(content, "best.");
-    trainer.optimiser().load_state(with_prefix(content, "adam."));
-    progress.epoch_seconds = doubles(to_tensor(content.tensors.at("epoch_seconds")));
-    progress.step_seconds = doubles(to_tensor(content.tensors.at("step_seconds")));
-    const auto numbers = doubles(to_tensor(content.tensors.at("stopping")));
-    stopping.best_loss = numbers.at(0);
-    stopping.best_score = numbers.at(1);
-    stopping.waited = static_cast<int64_t>(numbers.at(2));
-    progress.seconds = numbers.at(3);
-    progress.next_epoch = std::stoll(content.metadata.at("next_epoch"));
-    progress.best_epoch = std::stoll(content.metadata.at("best_epoch"));
-    if (const auto at = content.metadata.find("non_converged"); at != content.metadata.end())
-      progress.non_converged = std::stoll(at->second);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception&) {
-    throw InputError(fmt::format("the saved run is damaged ({}); start it again with another --out",
-                                 folder.resume_path()));
-  }
-}
-
-TrainConfig resumed_config(const SafeTensors& content, const std::string& path) {
-  TrainConfig config;
-  const std::string prefix = "config.";
-  for (const auto& [name, value] : content.metadata)
-    if (name.rfind(prefix, 0) == 0) assign(config, name.substr(prefix.size()), value);
-  const auto format = content.metadata.find("format");
-  try {
-    if (format == content.metadata.end() || format->second != "eignn-resume-2")
-      throw UsageError("it is of another version");
-    validate(config);
-  } catch (const UsageError& error) {  // not the user's flags are wrong here, but the file
-    throw InputError(
-        fmt::format("the saved run does not hold: {} ({}); remove its folder and run the command again",
-                    error.what(), path));
-  }
-  return config;
-}
-
-// The epochs, until patience, the limit or an interruption ends them.
-void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainHooks& hooks, Trainer& trainer,
-                EarlyStopping& stopping, Progress& progress) {
-  constexpr double save_every = 30;  // seconds: what a power cut may cost
-  Stopwatch since_save;
-  while (progress.next_epoch < config.epochs) {
-    const Stopwatch watch;
-    EpochReport report;
-    report.epoch = progress.next_epoch;
-    // What of this step's solve the evaluation before it has done belongs to the step's cost.
-    const double solved = trainer.model().solve_seconds();
-    report.train_loss = trainer.step(report.epoch);
-    const double step_seconds = watch.seconds() + solved;
-    const auto evaluation = trainer.evaluate(trainer.split().val);
-    report.val_loss = evaluation.loss;
-    report.metric = trainer.metric();
-    report.val_score = evaluation.score;
-    const auto verdict = stopping.judge(report.val_loss, report.val_score);
-    report.kept = verdict.keep;
-    report.seconds = watch.seconds();
-    if (verdict.keep) {
-      progress.best = state_of(trainer.model());
-      progress.best_epoch = report.epoch;
-    }
-    progress.note(report, step_seconds);
-    if (folder) folder->append_epoch(report);
-    if (hooks.on_epoch) hooks.on_epoch(report);
-    if (verdict.stop) break;
-    if (hooks.interrupted && hooks.interrupted()) {
-      if (folder) save_progress(*folder, config, trainer, stopping, progress);
-      return;
-    }
-    if (folder && since_save.seconds() > save_every) {
-      save_progress(*folder, config, trainer, stopping, progress);
-      since_save = Stopwatch();
-    }
-  }
-  progress.finished = true;
-}
-
-std::vector<torch::Tensor> copies(const std::vector<torch::Tensor>& tensors) {
-  std::vector<torch::Tensor> out;
-  for (const auto& tensor : tensors) out.push_back(tensor.detach().clone());
-  return out;
-}
-
-// How far F went, and what became of g's eigenvalues; over all F where there are several.
-void describe_propagation(const std::vector<torch::Tensor>& start, const std::vector<torch::Tensor>& end,
-                          double epsilon, TrainSummary& summary) {
-  if (start.empty()) return;
-  double moved = 0, length = 0;
-  for (size_t k = 0; k < start.size(); ++k) {
-    moved += (end[k].detach() - start[k]).square().sum().item<double>();
-    length += start[k].square().sum().item<double>();
-  }
-  summary.weight_change = std::sqrt(moved / length);
-  const auto leading = [&](const std::vector<torch::Tensor>& weights) {
-    std::vector<double> mu;
-    for (const auto& F : weights)
-      for (double value : leading_mu(F, epsilon)) mu.push_back(value);
-    std::sort(mu.rbegin(), mu.rend());
-    mu.resize(std::min<size_t>(mu.size(), 5));
-    return mu;
-  };
-  summary.mu_start = leading(start);
-  summary.mu_end = leading(end);
-}
-
 }  // namespace
 
 int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
   const int64_t split = std::stoll(config.split), count = static_cast<int64_t>(dataset.splits.size());
   if (split >= count)
-    throw UsageError(fmt::format(
-        "the data set {} has {} split{}, numbered from 0, and not {} (--split); give one of them, or all",
-        dataset.name, count, count == 1 ? "" : "s", split));
+    throw ArgumentError("split",
+                        fmt::format("the data set {} has {} split{}, numbered from 0, and not {}",
+                                    dataset.name, count, count == 1 ? "" : "s", split),
+                        "give one of them, or all");
   return split;
 }
 
 double rate_of_F(const TrainConfig& c) {
-  return c.lr_propagation < 0 ? c.lr : c.lr_propagation;
+  const double own = c.is_eignn() ? c.eignn().lr_propagation : -1;
+  return own < 0 ? c.lr : own;
 }
 
 double decay_of_F(const TrainConfig& c) {
-  return c.weight_decay_propagation < 0 ? c.weight_decay : c.weight_decay_propagation;
+  const double own = c.is_eignn() ? c.eignn().weight_decay_propagation : -1;
+  return own < 0 ? c.weight_decay : own;
 }
 
 double schedule_factor(const TrainConfig& config, int64_t epoch) {
-  if (config.schedule == "constant") return 1;
+  if (config.schedule == Schedule::constant) return 1;
   const double part = static_cast<double>(epoch) / static_cast<double>(config.epochs);
   return (1 + std::cos(std::acos(-1.0) * part)) / 2;
 }
 
 Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store)
     : config_(config) {
-  const auto device = parse_device(config.device);
+  const auto device = torch_device(config.device);
   const Split& s = dataset.splits.at(split);
   split_ = {s.train.to(device), s.val.to(device), s.test.to(device)};
   labels_ = dataset.labels.to(device);
@@ -250,7 +94,7 @@ std::vector<torch::Tensor> Trainer::batches(int64_t epoch) const {
 }
 
 void Trainer::set_learning_rates(int64_t epoch) {
-  if (config_.schedule == "constant") return;
+  if (config_.schedule == Schedule::constant) return;
   const double factor = schedule_factor(config_, epoch);
   for (size_t k = 0; k < full_rates_.size(); ++k) optimiser_->groups()[k].rate = factor * full_rates_[k];
 }
@@ -259,7 +103,7 @@ double Trainer::step(int64_t epoch) {
   model_->train();
   model_->seed_dropout(stream_seed(config_.seed, Stream::dropout, static_cast<uint64_t>(epoch)));
   set_learning_rates(epoch);
-  const ProductsInTf32 products(config_.tf32 == "on");
+  const ProductsInTf32 products(config_.tf32);
   double sum = 0;
   int64_t nodes = 0;
   for (const auto& batch : batches(epoch)) {
@@ -267,8 +111,8 @@ double Trainer::step(int64_t epoch) {
     const auto loss = loss_of(model_->scores(batch), labels_.index_select(0, batch));
     const double value = loss.item<double>();
     if (!std::isfinite(value))
-      throw InputError(fmt::format(
-          "the training loss is not finite (epoch {}); lower --lr, or use --dtype float64", epoch));
+      throw ConvergenceError("the training loss is not finite", fmt::format("epoch {}", epoch),
+                             "lower lr, or use dtype float64");
     loss.backward();
     if (config_.clip > 0)
       for (const auto& parameter : model_->parameters())
@@ -279,87 +123,6 @@ double Trainer::step(int64_t epoch) {
     nodes += batch.numel();
   }
   return sum / static_cast<double>(nodes);
-}
-
-void Progress::note(const EpochReport& report, double step) {
-  epoch_seconds.push_back(report.seconds);
-  step_seconds.push_back(step);
-  seconds += report.seconds;
-  ++next_epoch;
-}
-
-void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
-              const std::vector<torch::Tensor>& F_start, double preprocess_seconds, TrainSummary& summary) {
-  summary.epochs = progress.next_epoch;
-  summary.best_epoch = progress.best_epoch;
-  if (progress.best.empty())
-    throw InputError("no epoch had a finite validation loss; lower --lr, or use --dtype float64");
-  load_state(trainer.model(), progress.best, "the best epoch");
-  const Split& split = trainer.split();
-  const auto train = trainer.evaluate(split.train), val = trainer.evaluate(split.val),
-             test = trainer.evaluate(split.test);
-  summary.metric = trainer.metric();
-  summary.score = {train.score, val.score, test.score};
-  summary.loss = {train.loss, val.loss, test.loss};
-  if (!dataset.distance.empty())
-    summary.by_distance =
-        accuracy_by_distance(scores_of(trainer.model(), split.test),
-                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
-  summary.seconds_total = progress.seconds + preprocess_seconds;
-  summary.seconds_per_epoch = median(progress.epoch_seconds);
-  summary.seconds_per_train_step = median(progress.step_seconds);
-  summary.preprocess_seconds = preprocess_seconds;
-  summary.peak_memory_bytes = peak_memory_bytes();
-  describe_propagation(F_start, trainer.model().propagation_weights(), summary.config.epsilon, summary);
-  if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
-  if (folder) {
-    write_checkpoint(folder->checkpoint_path(),
-                     {summary.config, dataset.feature_count(), dataset.classes, progress.best});
-    folder->write_predictions(
-        dataset, dataset.splits[summary.split],
-        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
-    folder->write_summary(summary);
-    std::remove(folder->resume_path().c_str());
-  }
-}
-
-TrainSummary train(const TrainConfig& given, const std::string& path, bool resume, const TrainHooks& hooks,
-                   const Dataset* loaded) {
-  TrainSummary summary;
-  std::unique_ptr<RunFolder> folder;
-  SafeTensors saved;
-  summary.config = given;
-  if (resume) {
-    folder = std::make_unique<RunFolder>(RunFolder::open(path));
-    saved = read_safetensors(folder->resume_path());
-    summary.config = resumed_config(saved, folder->resume_path());
-  }
-  const TrainConfig& config = summary.config;
-  validate(config);
-  const Dataset dataset = loaded ? *loaded : load_dataset(config);
-  summary.split = split_number(config, dataset);
-  summary.threads = use_threads(config);
-  if (!path.empty() && !resume) folder = std::make_unique<RunFolder>(RunFolder::create(path, config));
-
-  SpectrumCache cache;
-  Trainer trainer(config, dataset, summary.split, &cache);
-  const auto F_start = copies(trainer.model().propagation_weights());
-  EarlyStopping stopping(EarlyStopping::parse(config.stopping), config.patience);
-  Progress progress;
-  if (resume) {
-    load_progress(*folder, saved, trainer, stopping, progress);
-    folder->truncate_metrics(progress.next_epoch);
-  }
-  run_epochs(config, folder.get(), hooks, trainer, stopping, progress);
-
-  summary.solver = trainer.model().solver_name();
-  summary.epochs = progress.next_epoch;
-  summary.best_epoch = progress.best_epoch;
-  summary.interrupted = !progress.finished;
-  if (summary.interrupted) return summary;
-
-  conclude(trainer, dataset, folder.get(), progress, F_start, trainer.model().preprocess_seconds(), summary);
-  return summary;
 }
 
 }  // namespace eignn

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "eignn/training.h"
+#include "eignn/train.h"
 #include "train/adam.h"
 #include "train/metrics.h"
 
@@ -18,7 +18,7 @@ class Trainer {
   Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store);
 
   /// One epoch of Adam over the training nodes, graph by graph where there are several; returns the mean loss
-  /// before each step. InputError when that is not finite.
+  /// before each step. ConvergenceError when that is not finite.
   double step(int64_t epoch);
 
   Evaluation evaluate(const torch::Tensor& nodes) { return eignn::evaluate(*model_, labels_, nodes); }
@@ -50,27 +50,7 @@ double decay_of_F(const TrainConfig& config);
 /// What all learning rates are multiplied by in this epoch.
 double schedule_factor(const TrainConfig& config, int64_t epoch);
 
-/// Where a run stands between two epochs: all that the rest of it depends on.
-struct Progress {
-  int64_t next_epoch = 0, best_epoch = -1;
-  bool finished = false;
-  std::map<std::string, torch::Tensor> best;
-  std::vector<double> epoch_seconds, step_seconds;
-  double seconds = 0;
-  int64_t non_converged = 0;  // solves that stopped short before the run was resumed
-
-  void note(const EpochReport& report,
-            double step);  // an epoch is over; `step`: seconds of its training step
-};
-
-class RunFolder;
-
-/// The end of a run: tests the best weights, fills the summary and writes the folder, if there is one.
-/// `F_start` are the propagation weights that it began with.
-void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
-              const std::vector<torch::Tensor>& F_start, double preprocess_seconds, TrainSummary& summary);
-
-/// The number that config.split names; UsageError when the data set has no such split.
+/// The number that config.split names; ArgumentError when the data set has no such split.
 int64_t split_number(const TrainConfig& config, const Dataset& dataset);
 
 }  // namespace eignn

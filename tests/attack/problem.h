@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include "attack/attack.h"
+#include "support/baselines.h"
 #include "support/oracle.h"
 
 namespace eignn::test {
@@ -30,12 +31,13 @@ struct Problem {
   }
 
   std::shared_ptr<Model> baseline(const std::string& name, int64_t layers = 2) {
-    BaselineOptions options;
+    test::AnyOptions options;
     options.layers = layers;
     options.hidden = 6;
     options.tolerance = 1e-13;
     options.max_iterations = 5000;
-    return labelled(make_baseline(name, {{{}, S}}, data.features, data.classes, options, torch::kFloat64, 7));
+    return labelled(make_baseline(test::options_for(name, options), {{{}, S}}, data.features, data.classes,
+                                  torch::kFloat64, 7));
   }
 
   torch::Tensor all() const { return torch::arange(data.nodes()); }

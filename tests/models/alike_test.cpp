@@ -47,7 +47,7 @@ TEST(AlikeNodes, OfAGraphThatNamesItsNodes) {
   X.index_fill_(0, rows, 0);
   X[1][2] = X[7][2] = X[13][3] = X[19][3] = 1;
   const auto make = [&](const std::vector<int64_t>& named, const torch::Tensor& features) {
-    auto model = make_baseline("gcn", {{named, S}}, features, 3, {}, torch::kFloat64, 2);
+    auto model = make_baseline(GcnOptions{}, {{named, S}}, features, 3, torch::kFloat64, 2);
     model->eval();
     return model;
   };
@@ -59,7 +59,7 @@ TEST(AlikeNodes, OfAGraphThatNamesItsNodes) {
 TEST(AlikeNodes, FeaturesThatWantAGradientGetEachTheirOwn) {
   const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(4, 3)));
   const auto X = torch::ones({12, 5}, torch::kFloat64).requires_grad_();
-  const auto model = make_baseline("gcn", {{{}, S}}, X, 3, {}, torch::kFloat64, 2);
+  const auto model = make_baseline(GcnOptions{}, {{{}, S}}, X, 3, torch::kFloat64, 2);
   model->eval();
   model->scores(torch::tensor({11}, torch::kInt64)).sum().backward();
   EXPECT_EQ(X.grad().narrow(0, 0, 9).abs().sum().item<double>(), 0);

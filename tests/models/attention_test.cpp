@@ -66,7 +66,7 @@ TEST(Attention, LoopsAgreeWithLibtorchForwardAndBackward) {
 
 TEST(Gat, WithEqualAttentionIsAMean) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.hidden = 4;
   options.heads = 2;
   options.output_heads = 3;
@@ -83,7 +83,7 @@ TEST(Gat, WithEqualAttentionIsAMean) {
 
 TEST(Gat, IsTheStatedNetwork) {
   const SmallProblem problem(test::directed_graph(), test::inwards());
-  BaselineOptions options;
+  test::AnyOptions options;
   options.layers = 1;
   options.output_heads = 1;
   const auto model = problem.model("gat", options);
@@ -96,7 +96,7 @@ TEST(Gat, IsTheStatedNetwork) {
 
 TEST(Gat, AMiddleLayerAddsWhatItReads) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.layers = 3;
   options.hidden = 4;
   options.heads = 2;

@@ -13,8 +13,8 @@ using test::scores;
 using test::SmallProblem;
 using test::weight;
 
-BaselineOptions with_layers(int64_t layers) {
-  BaselineOptions options;
+test::AnyOptions with_layers(int64_t layers) {
+  test::AnyOptions options;
   options.layers = layers;
   options.hidden = 5;
   return options;
@@ -49,7 +49,7 @@ TEST(Mlp, IsTheStatedNetwork) {
 struct DroppedFeatures {
   explicit DroppedFeatures(const torch::Tensor& X) {
     problem.X = X;
-    BaselineOptions options = with_layers(1);
+    test::AnyOptions options = with_layers(1);
     options.dropout = 0.375;  // of 65536 a whole number
     model = problem.model("mlp", options);
     const torch::NoGradGuard guard;
@@ -105,7 +105,7 @@ TEST(Gcn, PropagatesByTheNormalisedMatrixInEveryLayer) {
 TEST(Sgc, IsGcnWithoutActivationsWithMergedWeights) {
   SmallProblem problem;
   problem.X = problem.X.abs();  // so that ReLU does nothing to states of positive weights
-  BaselineOptions options = with_layers(3);
+  test::AnyOptions options = with_layers(3);
   options.hops = 3;
   const auto gcn = problem.model("gcn", options), sgc = problem.model("sgc", options);
   const torch::NoGradGuard guard;
@@ -129,7 +129,7 @@ TEST(JkNet, TheLastLayerSeesTheStatesOfAllLayers) {
 
 TEST(Gcnii, AtAlphaOneIgnoresTheGraphAndBelowDoesNot) {
   const SmallProblem club, empty(Graph::from_arcs(34, {}, {}));
-  BaselineOptions options = with_layers(4);
+  test::AnyOptions options = with_layers(4);
   options.alpha = 1;
   EXPECT_TRUE(scores(*club.model("gcnii", options), 34).equal(scores(*empty.model("gcnii", options), 34)));
   options.alpha = 0.9;
@@ -140,7 +140,7 @@ TEST(Gcnii, AtAlphaOneIgnoresTheGraphAndBelowDoesNot) {
 
 TEST(Gcnii, IsTheStatedRecurrence) {
   const SmallProblem problem;
-  BaselineOptions options = with_layers(2);
+  test::AnyOptions options = with_layers(2);
   options.alpha = 0.3;
   options.theta = 0.7;
   const auto model = problem.model("gcnii", options);

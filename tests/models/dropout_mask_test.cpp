@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "eignn/training.h"
+#include "eignn/execution.h"
 
 namespace eignn {
 namespace {
@@ -41,12 +41,11 @@ TEST(DropoutMask, NeighboursAndMasksAreIndependent) {
 }
 
 TEST(DropoutMask, IsTheSeedsForAnyNumberOfThreads) {
-  const int64_t before = torch::get_num_threads();
-  use_threads(2);
-  const auto two = mask_of({301, 301}, 0.3, 5);
-  use_threads(1);
-  const auto one = mask_of({301, 301}, 0.3, 5), other = mask_of({301, 301}, 0.3, 6);
-  use_threads(before);
+  const auto with = [](int64_t threads, uint64_t seed) {
+    const Execution execution({threads});
+    return mask_of({301, 301}, 0.3, seed);
+  };
+  const auto two = with(2, 5), one = with(1, 5), other = with(1, 6);
   EXPECT_TRUE(torch::equal(one, two));
   EXPECT_FALSE(torch::equal(one, other));
   EXPECT_TRUE(torch::equal(mask_of({3}, 0.3, 5), two.view({-1}).narrow(0, 0, 3)));

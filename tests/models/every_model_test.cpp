@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "eignn/error.h"
+#include "run/checkpoint.h"
+#include "run/recipes.h"
 #include "support/baselines.h"
 #include "support/temporary_folder.h"
-#include "run/checkpoint.h"
+#include "train/assemble.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -18,11 +20,13 @@ class EveryModel : public ::testing::TestWithParam<std::string> {
   static TrainConfig karate() {
     TrainConfig config;
     config.dataset = "karate";
-    config.model = GetParam();
+    config.model = model_options(GetParam());
     apply_recipe(config, {});
-    config.dtype = "float64";
-    config.tolerance = 1e-13;
-    config.max_iterations = 5000;
+    config.dtype = Precision::float64;
+    if (auto* ignn = std::get_if<IgnnOptions>(&config.model)) {
+      ignn->tolerance = 1e-13;
+      ignn->max_iterations = 5000;
+    }
     return config;
   }
 };
@@ -54,8 +58,8 @@ TEST_P(EveryModel, LearnsTheKarateClub) {
 
 TEST_P(EveryModel, ASeedFixesTheRunBitForBit) {
   TrainConfig config = karate();
-  config.dtype = "float32";
-  config.tolerance = 3e-6;
+  config.dtype = Precision::float32;
+  if (auto* ignn = std::get_if<IgnnOptions>(&config.model)) ignn->tolerance = 3e-6;
   const auto first = trained(config, 12);
   EXPECT_TRUE(same(first, trained(config, 12)));
   config.seed = 1;
@@ -69,10 +73,11 @@ TEST_P(EveryModel, ACheckpointGivesTheSameScores) {
   Trainer trainer(config, dataset, 0, nullptr);
   for (int64_t epoch = 0; epoch < 5; ++epoch) trainer.step(epoch);
   const std::string path = folder.path("model.safetensors");
-  write_checkpoint(path, {config, dataset.feature_count(), dataset.classes, state_of(trainer.model())});
-  const Checkpoint checkpoint = read_checkpoint(path);
-  EXPECT_EQ(checkpoint.config.model, GetParam());
-  const auto restored = restore_model(checkpoint, dataset, checkpoint.config, nullptr, path);
+  TrainedModel(config, dataset.feature_count(), dataset.classes, false, state_of(trainer.model())).save(path);
+  const TrainedModel trained = load_model(path);
+  EXPECT_EQ(name(trained.config().model), GetParam());
+  EXPECT_EQ(to_strings(trained.config()), to_strings(config));
+  const auto restored = restore_model(trained, dataset, trained.config(), nullptr, path);
   const auto all = torch::arange(34);
   EXPECT_TRUE(scores_of(*restored, all).equal(scores_of(trainer.model(), all)));
 }
@@ -122,10 +127,11 @@ TEST_P(EveryModel, SeveralGraphsScoreAsEachByItself) {
   // Two paths whose nodes alternate.
   const std::vector<int64_t> even = {0, 2, 4, 6, 8, 10, 12}, odd = {1, 3, 5, 7, 9, 11};
   const auto X = test::random_matrix(13, 5, 5);
-  BaselineOptions options;
+  test::AnyOptions options;
   options.hidden = 4;
   const auto make = [&](const std::vector<GraphMatrix>& graphs, const torch::Tensor& features) {
-    auto model = make_baseline(GetParam(), graphs, features, 3, options, torch::kFloat64, 2);
+    auto model =
+        make_baseline(test::options_for(GetParam(), options), graphs, features, 3, torch::kFloat64, 2);
     model->eval();
     return model;
   };
@@ -152,11 +158,11 @@ struct AlikeChains {
     options.layers = 3;
   }
   std::shared_ptr<Model> model(const std::string& name) const {
-    return make_baseline(name, {{{}, S}}, X, 3, options, torch::kFloat64, 2);
+    return make_baseline(test::options_for(name, options), {{{}, S}}, X, 3, torch::kFloat64, 2);
   }
   std::shared_ptr<Propagation> S = std::make_shared<Propagation>(make_propagation(chain_graph(6, 5)));
   torch::Tensor X = torch::zeros({30, 4}, torch::kFloat64);
-  BaselineOptions options;
+  test::AnyOptions options;
 };
 
 bool among(const std::string& name, const std::vector<std::string>& names) {

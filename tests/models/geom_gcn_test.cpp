@@ -121,7 +121,7 @@ TEST(StructuralNeighbours, AreTheNearestPairsAsManyAsTheArcs) {
 
 TEST(GeomGcn, IsTheStatedNetwork) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.hidden = 4;
   const auto model = problem.model("geom-gcn", options);
   const Graph arcs = neighbours(*problem.S);

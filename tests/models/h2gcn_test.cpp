@@ -41,7 +41,7 @@ TEST(ExactTwoHops, AreTheWalksOfTwoArcsThatNoShorterOneReplaces) {
 
 TEST(H2gcn, KeepsEgoOneAndTwoHopsApart) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.hidden = 4;
   options.layers = 2;
   const auto model = problem.model("h2gcn", options);

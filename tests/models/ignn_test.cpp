@@ -107,7 +107,7 @@ TEST(SpectralRadius, IsTheLargestEigenvalue) {
 TEST(Ignn, IsTheStatedNetwork) {
   const SmallProblem problem;
   for (const Head head : {Head::plain, Head::l2}) {
-    BaselineOptions options;
+    test::AnyOptions options;
     options.hidden = 5;
     options.head = head;
     options.tolerance = 1e-14;
@@ -125,7 +125,7 @@ TEST(Ignn, IsTheStatedNetwork) {
 
 TEST(Ignn, WStaysInTheBallAfterEveryStep) {
   const SmallProblem problem(test::random_graph(30, 2, 8), test::inwards());
-  BaselineOptions options;
+  test::AnyOptions options;
   options.kappa = 0.7;
   const auto model = problem.model("ignn", options);
   const double radius = 0.7 / spectral_radius(*problem.S);
@@ -142,7 +142,7 @@ TEST(Ignn, WStaysInTheBallAfterEveryStep) {
 
 TEST(Ignn, SaysThatASolveDidNotConverge) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.max_iterations = 2;
   const auto model = problem.model("ignn", options);
   scores(*model, 34);
@@ -152,7 +152,7 @@ TEST(Ignn, SaysThatASolveDidNotConverge) {
 
 TEST(IgnnFinite, TendsToIgnnAsTheStepsGrow) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.hidden = 5;
   options.kappa = 0.5;
   options.tolerance = 1e-14;
@@ -174,11 +174,12 @@ TEST(IgnnFinite, TheGradientStaysFiniteWhereStatesUnderflow) {
   const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(1, length), in));
   auto X = torch::zeros({length, 2}, torch::kFloat32);
   X[0][0] = 1;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.layers = length;
   options.hidden = 4;
   options.head = Head::l2;
-  const auto model = make_baseline("ignn-finite", {{{}, S}}, X, 2, options, torch::kFloat32, 1);
+  const auto model =
+      make_baseline(test::options_for("ignn-finite", options), {{{}, S}}, X, 2, torch::kFloat32, 1);
   {
     const torch::NoGradGuard guard;  // every unit hands the signal on
     model->named_parameters()["W"].copy_(0.9 * torch::eye(4));
@@ -194,7 +195,7 @@ TEST(IgnnFinite, TheGradientStaysFiniteWhereStatesUnderflow) {
 
 TEST(IgnnFinite, ItsWIsFreeWhereKappaIsZero) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.kappa = 0;
   const auto model = problem.model("ignn-finite", options);
   const auto before = weight(*model, "W").clone();
@@ -204,7 +205,7 @@ TEST(IgnnFinite, ItsWIsFreeWhereKappaIsZero) {
 
 TEST(Ignn, FiveImplicitLayersHaveLinearSkips) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.hidden = 2;
   options.implicit_layers = 5;
   const auto model = problem.model("ignn", options);

@@ -12,8 +12,8 @@ using test::scores;
 using test::SmallProblem;
 using test::weight;
 
-BaselineOptions with_hops(int64_t hops) {
-  BaselineOptions options;
+test::AnyOptions with_hops(int64_t hops) {
+  test::AnyOptions options;
   options.hidden = 5;
   options.hops = hops;
   options.alpha = 0.2;
@@ -60,7 +60,7 @@ TEST(Appnp, OneStepMixesTheNeighboursWithTheNodeItself) {
 
 TEST(Appnp, DropsEntriesOfSInTrainingWithoutMovingTheirMean) {
   const SmallProblem problem;
-  BaselineOptions options = with_hops(1);
+  test::AnyOptions options = with_hops(1);
   options.alpha = 1e-9;  // nothing but the step along the graph
   options.dropout = 0.3;
   const auto model = problem.model("appnp", options);

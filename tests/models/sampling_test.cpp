@@ -45,7 +45,7 @@ TEST(MeanOfSome, TakesEachNeighbourEquallyOften) {
 
 TEST(GraphSage, WithFullSamplesHearsTheMean) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.hidden = 5;
   options.samples = options.samples_second = 17;  // the largest degree
   const auto model = problem.model("graphsage", options);
@@ -65,7 +65,7 @@ TEST(GraphSage, WithFullSamplesHearsTheMean) {
 
 TEST(GraphSage, TheFirstCountIsTheFirstLayers) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   const auto drawn = [&](int64_t first, int64_t second) {
     options.samples = first;
     options.samples_second = second;
@@ -82,7 +82,7 @@ TEST(GraphSage, TheFirstCountIsTheFirstLayers) {
 
 TEST(GraphSage, DrawsInTrainingAndFollowsItsSeed) {
   const SmallProblem problem;
-  BaselineOptions options;
+  test::AnyOptions options;
   options.samples = options.samples_second = 2;
   const auto model = problem.model("graphsage", options);
   const auto whole = scores(*model, 34);
@@ -100,7 +100,7 @@ TEST(GraphSage, DrawsInTrainingAndFollowsItsSeed) {
 struct Contracting {
   SmallProblem problem;
   std::shared_ptr<Model> model(int64_t hops) const {
-    BaselineOptions options;
+    test::AnyOptions options;
     options.hidden = 5;
     options.alpha = 0.5;
     options.hops = hops;

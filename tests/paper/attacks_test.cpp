@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "data/atomic_file.h"
-#include "eignn/training.h"
+#include "eignn/train.h"
+#include "run/recipes.h"
+#include "run/train_run.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 
@@ -105,7 +107,7 @@ TEST(Attacks, TheJsonHoldsEveryRunAndThePapersFigures) {
 std::string trained_run(const TemporaryFolder& folder, const std::string& model, uint64_t seed) {
   TrainConfig config;
   config.dataset = "karate";
-  config.model = model;
+  config.model = model_options(model);
   config.seed = seed;
   config.epochs = config.patience = 30;
   apply_recipe(config, {"dataset", "model", "seed", "epochs", "patience"});

@@ -1,5 +1,6 @@
 // The count by hand.
 #include "paper/floor.h"
+#include "train/assemble.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -60,10 +61,10 @@ TEST(Floor, KnowsWhereScoresAreAllThatIsRead) {
   const Dataset dataset = load_dataset(config);
   EXPECT_TRUE(epoch_shape(config, dataset, "krylov").scores_alone);
   EXPECT_FALSE(epoch_shape(config, dataset, "spectral").scores_alone);
-  config.gamma = 1;
+  config.eignn().gamma = 1;
   EXPECT_FALSE(epoch_shape(config, dataset, "krylov").scores_alone);
-  config.gamma = 0.8;
-  config.head = "batch-norm";
+  config.eignn().gamma = 0.8;
+  config.eignn().head = Head::batch_norm;
   EXPECT_FALSE(epoch_shape(config, dataset, "krylov").scores_alone);
 }
 

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "run/recipes.h"
 #include "support/message_of.h"
+#include "train/assemble.h"
 
 namespace eignn {
 namespace {
@@ -16,7 +18,7 @@ TrainConfig short_chains(const char* solver) {
   config.chains_per_class = 3;
   config.feature_dim = 6;
   apply_recipe(config, {});
-  config.solver = solver;
+  config.eignn().solver = solver;
   return config;
 }
 
@@ -42,7 +44,7 @@ TEST(SideBySide, LossesOfAllSolversAgreeOnShortChains) {
   const Dataset dataset = load_dataset(published);
   for (const char* solver : {"direct", "spectral", "krylov"}) {
     TrainConfig ours = short_chains(solver);
-    ours.dtype = "float32";  // compared in float64 all the same
+    ours.dtype = Precision::float32;  // compared in float64 all the same
     const LossComparison losses = compare_losses(ours, published, dataset, 3);
     EXPECT_EQ(losses.ours.size(), 4u);  // three steps and the validation nodes
     EXPECT_EQ(losses.published.size(), 4u);
@@ -54,7 +56,7 @@ TEST(SideBySide, LossesOfAllSolversAgreeOnShortChains) {
 TEST(SideBySide, AnotherEquationIsSeen) {
   const TrainConfig published = short_chains("published");
   TrainConfig ours = short_chains("direct");
-  ours.gamma = 0.79;
+  ours.eignn().gamma = 0.79;
   const LossComparison losses = compare_losses(ours, published, load_dataset(ours), 1);
   EXPECT_FALSE(losses.agree());
   EXPECT_GT(losses.largest_difference(), 1e-6);
@@ -63,7 +65,7 @@ TEST(SideBySide, AnotherEquationIsSeen) {
 TEST(SideBySide, AnotherGradientIsSeenAfterOneEpoch) {
   const TrainConfig published = short_chains("published");
   TrainConfig ours = short_chains("direct");
-  ours.lr_propagation = 0;  // F stands still: the first loss is the same, the one after it is not
+  ours.eignn().lr_propagation = 0;  // F stands still: the first loss is the same, the one after it is not
   const LossComparison losses = compare_losses(ours, published, load_dataset(ours), 1);
   EXPECT_LT(losses.differences()[0], 1e-6);
   EXPECT_FALSE(losses.agree());
@@ -78,9 +80,9 @@ TEST(SideBySide, ALossThatIsNoNumberAgreesWithNothing) {
 
 TEST(SideBySide, PublishedTakesNoDirectedGraph) {
   TrainConfig ours = short_chains("direct");
-  ours.direction = "in";
+  ours.propagation.direction = Direction::in;
   TrainConfig published = ours;
-  published.solver = "published";
+  published.eignn().solver = "published";
   EXPECT_CONTAINS(message_of<UsageError>([&] { compare_losses(ours, published, load_dataset(ours), 1); }),
                   "published");
 }

@@ -29,21 +29,21 @@ ReproduceOptions quick_in(const std::string& folder) {
 
 // A finished run without training: EIGNN is right everywhere, IGNN loses five points each ten nodes, the
 // others are at chance; seeds differ a little.
-ResultJson pretend(const Job& job) {
+RunResult pretend(const Job& job) {
   const TrainConfig& c = job.config;
   double test = 0.5 + 0.01 * static_cast<double>(c.seed);
-  if (c.model == "eignn") test = 1;
-  if (c.model == "ignn")
+  if (c.is_eignn()) test = 1;
+  if (std::string(name(c.model)) == "ignn")
     test = 1 - 0.005 * static_cast<double>(c.chain_length - 10) - 0.01 * static_cast<double>(c.seed);
-  ResultJson run = {{"seed", c.seed},
-                    {"val_accuracy", test},
-                    {"test_accuracy", test},
-                    {"loss", {{"train", 0.7}, {"val", 0.7}, {"test", 0.7}}},
-                    {"epochs", 7},
-                    {"seconds_per_epoch", c.model == "eignn" ? 0.001 : 0.004},
-                    {"machine", "a machine"},
-                    {"commit", "abc"}};
-  if (c.model == "ignn") run["non_converged_solves"] = c.chain_length >= 50 ? 3 : 0;
+  RunResult run;
+  run.config = c;
+  run.score.val = run.score.test = test;
+  run.loss = {0.7, 0.7, 0.7};
+  run.epochs = 7;
+  run.seconds_per_epoch = c.is_eignn() ? 0.001 : 0.004;
+  run.machine = "a machine";
+  run.commit = "abc";
+  if (std::string(name(c.model)) == "ignn") run.non_converged_solves = c.chain_length >= 50 ? 3 : 0;
   return run;
 }
 
@@ -64,7 +64,7 @@ TEST(StudyJobs, ChainsSpanDirectionsModelsLengthsAndSeeds) {
     for (const StudyJob& job : jobs) {
       const TrainConfig& config = job.job.config;
       EXPECT_EQ(config.num_classes, std::string(name) == "chains-binary" ? 2 : 5);
-      EXPECT_EQ(config.direction == "in", job.job.folder.find("runs/directed/") == 0);
+      EXPECT_EQ(config.propagation.direction == Direction::in, job.job.folder.find("runs/directed/") == 0);
       EXPECT_EQ(config.epochs, 2000);  // the full stopping rule, quick or not
       EXPECT_EQ(config.patience, 200);
       folders.insert(job.job.folder);
@@ -82,7 +82,7 @@ TEST(StudyJobs, ModelsLengthsSeedsAndSettingsAreThoseAskedFor) {
   const auto jobs = study_jobs(study_named("chains-binary"), options);
   ASSERT_EQ(jobs.size(), 2u * 2u * 2u);
   EXPECT_EQ(jobs[3].job.folder, "runs/directed/gcn-15/seed-1");
-  EXPECT_EQ(jobs[3].job.config.model, "gcn");
+  EXPECT_STREQ(name(jobs[3].job.config.model), "gcn");
   EXPECT_EQ(jobs[3].job.config.chain_length, 15);
   EXPECT_EQ(jobs[3].job.config.epochs, 5);
   EXPECT_EQ(jobs[3].job.config.threads, 1);
@@ -92,8 +92,11 @@ TEST(StudyJobs, DeepModelsHaveAsManyLayersAsTheChainHasNodes) {
   for (const char* name : {"finite-depth", "oversmoothing"})
     for (const StudyJob& job : study_jobs(study_named(name), quick_in("runs"))) {
       const TrainConfig& config = job.job.config;
-      if (config.model == "ignn" || config.model == "ppnp") continue;
-      EXPECT_EQ(config.model == "appnp" ? config.hops : config.layers, config.chain_length) << config.model;
+      const std::string model = eignn::name(config.model);
+      if (model == "ignn" || model == "ppnp") continue;
+      EXPECT_EQ(to_strings(config).at(model == "appnp" ? "hops" : "layers"),
+                std::to_string(config.chain_length))
+          << model;
     }
   EXPECT_EQ(study_jobs(study_named("finite-depth"), quick_in("runs")).size(), 2u * 2u * 3u * 3u);
   EXPECT_EQ(study_jobs(study_named("oversmoothing"), quick_in("runs")).size(), 2u * 4u * 2u * 3u);
@@ -107,8 +110,8 @@ TEST(StudyJobs, EfficiencyHasThePapersFourSizes) {
   for (const StudyJob& job : jobs) {
     sizes.emplace(job.job.config.chain_length, job.job.config.chains_per_class);
     EXPECT_EQ(job.job.config.epochs, job.job.config.patience);
-    if (job.job.config.model == "ignn-finite") {
-      EXPECT_EQ(job.job.config.layers, job.job.config.chain_length);
+    if (std::string(name(job.job.config.model)) == "ignn-finite") {
+      EXPECT_EQ(std::get<IgnnFiniteOptions>(job.job.config.model).layers, job.job.config.chain_length);
     }
   }
   EXPECT_EQ(jobs.size(), 2u * 2u * 4u * 3u * 3u);
@@ -126,8 +129,8 @@ TEST(StudyJobs, NoiseTriesBothGammas) {
   EXPECT_EQ(jobs.size(), 2u * 3u * 3u * 10u);  // the control is a level too
   std::set<std::tuple<std::string, double, double>> seen;
   for (const StudyJob& job : jobs)
-    seen.emplace(job.job.config.model, job.job.config.noise,
-                 job.job.config.model == "eignn" ? job.job.config.gamma : 0);
+    seen.emplace(name(job.job.config.model), job.job.config.noise,
+                 job.job.config.is_eignn() ? job.job.config.eignn().gamma : 0);
   EXPECT_EQ(seen.size(), 9u);
   EXPECT_EQ(seen.count({"eignn", 0.1, 1.0}), 1u);
 }
@@ -232,10 +235,10 @@ TEST(Study, EfficiencyIsInMillisecondsBesideThePapers) {
 TEST(Study, TheGammaOfTheNoiseStudyIsChosenByValidation) {
   const TemporaryFolder folder;
   const auto runner = [](const Job& job) {
-    ResultJson run = pretend(job);
-    if (job.config.model != "eignn") return run;
-    run["val_accuracy"] = job.config.gamma == 1 ? 0.6 : 0.5;
-    run["test_accuracy"] = job.config.gamma == 1 ? 0.4 : 0.9;
+    RunResult run = pretend(job);
+    if (!job.config.is_eignn()) return run;
+    run.score.val = job.config.eignn().gamma == 1 ? 0.6 : 0.5;
+    run.score.test = job.config.eignn().gamma == 1 ? 0.4 : 0.9;
     return run;
   };
   const ResultJson results = run_study(study_named("noise"), quick_in(folder.path("runs")), runner, {});

@@ -17,13 +17,17 @@ namespace eignn {
 namespace {
 
 // A run whose validation figure follows from its settings: no training.
-ResultJson pretend(const Job& job) {
-  const double val = job.config.lr - (job.config.gamma == 1 ? 0.05 : 0) + 0.01 * std::stod(job.config.split);
-  return {{"split", std::stoll(job.config.split)},
-          {"val_accuracy", val},
-          {"test_accuracy", 1 - val},
-          {"epochs", job.config.epochs},
-          {"seconds_per_epoch", 0.5}};
+RunResult pretend(const Job& job) {
+  const double val =
+      job.config.lr - (job.config.eignn().gamma == 1 ? 0.05 : 0) + 0.01 * std::stod(job.config.split);
+  RunResult run;
+  run.config = job.config;
+  run.split = std::stoll(job.config.split);
+  run.score.val = val;
+  run.score.test = 1 - val;
+  run.epochs = job.config.epochs;
+  run.seconds_per_epoch = 0.5;
+  return run;
 }
 
 TEST(RunSet, KeepsTheJobsOrderWhateverEndsFirst) {
@@ -32,11 +36,11 @@ TEST(RunSet, KeepsTheJobsOrderWhateverEndsFirst) {
   const auto runs = run_jobs(jobs_of_splits({}, {3, 1, 2, 0}, ""), 4, [&](const Job& job) {
     const std::lock_guard<std::mutex> guard(lock);
     seen.insert(job.config.split);
-    return ResultJson{{"split", job.config.split}};
+    return pretend(job);
   });
   ASSERT_EQ(runs.size(), 4u);
-  EXPECT_EQ(runs[0]["split"], "3");
-  EXPECT_EQ(runs[3]["split"], "0");
+  EXPECT_EQ(runs[0].split, 3);
+  EXPECT_EQ(runs[3].split, 0);
   EXPECT_EQ(seen.size(), 4u);
 }
 
@@ -44,32 +48,55 @@ TEST(RunSet, DoesNotRunWhatIsFinished) {
   const TemporaryFolder folder;
   const auto jobs = jobs_of_splits({}, {0, 1}, folder.path("set"));
   std::filesystem::create_directories(jobs[1].folder);
-  std::ofstream(jobs[1].folder + "/summary.json") << R"({"split": 1, "from": "before"})";
+  std::ofstream(jobs[1].folder + "/summary.json")
+      << R"({"split": 1, "val_accuracy": 0.5, "test_accuracy": 0.5, "solver": "before"})";
   int started = 0;
-  const auto runs = run_jobs(jobs, 1, [&](const Job&) {
+  const auto runs = run_jobs(jobs, 1, [&](const Job& job) {
     ++started;
-    return ResultJson{{"from", "now"}};
+    RunResult run = pretend(job);
+    run.solver = "now";
+    return run;
   });
   EXPECT_EQ(started, 1);
-  EXPECT_EQ(runs[0]["from"], "now");
-  EXPECT_EQ(runs[1]["from"], "before");
+  EXPECT_EQ(runs[0].solver, "now");
+  EXPECT_EQ(runs[1].solver, "before");
 }
 
 TEST(RunSet, ADamagedSummaryIsNamed) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path("summary.json")) << "{";
-  EXPECT_NE(message_of([&] { finished_summary(folder.path("")); }).find("summary.json"), std::string::npos);
+  for (const char* text : {"{", "[]", R"({"split": 1})", R"({"test_accuracy": "high", "val_accuracy": 1})"}) {
+    std::ofstream(folder.path("summary.json")) << text;
+    EXPECT_CONTAINS(message_of<DataError>([&] { finished_run(folder.path("")); }), "summary.json");
+  }
+}
+
+TEST(RunResultJson, SurvivesTheRoundTrip) {
+  RunResult run;
+  run.config.model = model_options("ignn");
+  run.config.seed = 18446744073709551615ULL;
+  run.config.lr = 0.1 + 0.2;
+  run.metric = "micro_f1";
+  run.score = {0.1, 1.0 / 3, 0.7};
+  run.loss = {1, 2, 3};
+  run.non_converged_solves = 4;
+  run.by_distance = {{0, 9, 5, 0.25}};
+  run.mu_start = {0.5};
+  run.mu_end = {0.9};
+  run.machine = "a machine";
+  const ResultJson json = result_json(run);
+  EXPECT_EQ(result_json(result_from_json(json, "summary.json")), json);
+  EXPECT_EQ(ResultJson::parse(to_json(run)), json);
 }
 
 TEST(RunSet, TheFirstErrorEndsTheSet) {
   int started = 0;
   EXPECT_THROW(run_jobs(jobs_of_splits({}, {0, 1, 2}, ""), 1,
-                        [&](const Job& job) -> ResultJson {
+                        [&](const Job& job) -> RunResult {
                           ++started;
-                          if (job.config.split == "1") throw InputError("no");
-                          return ResultJson::object();
+                          if (job.config.split == "1") throw DataError("file", "", "no");
+                          return {};
                         }),
-               InputError);
+               DataError);
   EXPECT_EQ(started, 2);
 }
 
@@ -125,7 +152,7 @@ TEST(Search, RefusesWhatMakesNoSense) {
   const auto says = [](const char* toml) {
     return message_of([&] { parse_search(toml, {}, {}, "grid.toml"); });
   };
-  EXPECT_NE(says("learning-rate = [1, 2]\n").find("no setting 'learning-rate' (grid.toml)"),
+  EXPECT_NE(says("learning-rate = [1, 2]\n").find("unknown setting 'learning-rate' (grid.toml"),
             std::string::npos);
   EXPECT_NE(says("lr = [1, \"x\"]\n").find("'x' is no number"), std::string::npos);
   EXPECT_NE(says("gamma = [2.0]\n").find("grid.toml"), std::string::npos);
@@ -136,7 +163,7 @@ TEST(Search, ChoosesByMeanValidationAndNeverByTest) {
   const SearchPlan plan = parse_search("lr = [0.1, 0.3, 0.2]\ngamma = [0.8, 1.0]\n", {}, {}, "grid.toml");
   const SearchResult result = run_search(plan, 3, "", each_by_itself(1, pretend), {});
   EXPECT_EQ(result.best.lr, 0.3);  // the best validation is the worst test here
-  EXPECT_EQ(result.best.gamma, 0.8);
+  EXPECT_EQ(result.best.eignn().gamma, 0.8);
   ASSERT_EQ(result.trials.size(), 6u);
   ASSERT_EQ(result.runs.size(), 3u);
   for (const auto& trial : result.trials) {
@@ -167,16 +194,18 @@ TEST(Search, OnlyFinalistsRunOnAllSplitsAndToTheEnd) {
 
 TEST(Search, APointThatFailsIsRecordedAndOut) {
   const SearchPlan plan = parse_search("lr = [0.1, 0.3]\n", {}, {}, "grid.toml");
-  const auto fails_fast = [](const Job& job) -> ResultJson {
-    if (job.config.lr == 0.3) throw InputError("the training loss is not finite");
+  const auto fails_fast = [](const Job& job) -> RunResult {
+    if (job.config.lr == 0.3) throw ConvergenceError("the training loss is not finite", "", "");
     return pretend(job);
   };
   const SearchResult result = run_search(plan, 2, "", each_by_itself(1, fails_fast), {});
   EXPECT_EQ(result.best.lr, 0.1);
   EXPECT_EQ(result.trials[1]["failed"], "the training loss is not finite");
-  EXPECT_THROW(run_search(plan, 2, "",
-                          each_by_itself(1, [](const Job&) -> ResultJson { throw InputError("no"); }), {}),
-               InputError);
+  const auto never = [](const Job&) -> RunResult { throw ConvergenceError("no", "", ""); };
+  EXPECT_THROW(run_search(plan, 2, "", each_by_itself(1, never), {}), ConvergenceError);
+  const auto no_disk = [](const Job&) -> RunResult { throw ResourceError("no space left", "", ""); };
+  EXPECT_THROW(run_search(plan, 2, "", each_by_itself(1, no_disk), {}), ResourceError)
+      << "what is not a point's fault ends the search";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "eignn/error.h"
 #include "run/recipes.h"
+#include "support/message_of.h"
 
 namespace eignn {
 namespace {
@@ -12,8 +13,8 @@ TEST(Config, SurvivesTheRoundTripThroughToml) {
   TrainConfig config;
   config.chain_length = 77;
   config.lr = 0.1 + 0.2;  // needs all its digits
-  config.weight_decay_propagation = 0;
-  config.start = "orthogonal";
+  config.eignn().weight_decay_propagation = 0;
+  config.eignn().start = Start::orthogonal;
   config.seed = 18446744073709551615ULL;
   TrainConfig back;
   apply_toml(back, to_toml(config), {}, "test");
@@ -26,39 +27,68 @@ TEST(Config, TomlDoesNotOverrideWhatWasGiven) {
   config.lr = 0.5;
   const auto set = apply_toml(config, "lr = 0.1\ngamma = 0.9\n", {"lr"}, "test");
   EXPECT_EQ(config.lr, 0.5);
-  EXPECT_EQ(config.gamma, 0.9);
+  EXPECT_EQ(config.eignn().gamma, 0.9);
   EXPECT_EQ(set, (std::set<std::string>{"lr", "gamma"}));
 }
 
 TEST(Config, UnknownOrBrokenEntriesAreNamed) {
   TrainConfig config;
-  EXPECT_THROW(apply_toml(config, "learning-rate = 0.1\n", {}, "file.toml"), InputError);
-  EXPECT_THROW(apply_toml(config, "lr = fast\n", {}, "file.toml"), InputError);
+  EXPECT_THROW(apply_toml(config, "learning-rate = 0.1\n", {}, "file.toml"), DataError);
+  EXPECT_THROW(apply_toml(config, "lr = fast\n", {}, "file.toml"), DataError);
 }
 
-TEST(Config, ValidationNamesTheFlag) {
+TEST(Config, ValidationNamesTheField) {
   auto message = [](auto change) -> std::string {
     TrainConfig config;
-    change(config);
     try {
+      change(config);
       validate(config);
-    } catch (const UsageError& error) {
+    } catch (const ArgumentError& error) {
       return error.what();
     }
     return "";
   };
-  EXPECT_NE(message([](auto& c) { c.gamma = 1.01; }).find("--gamma"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.dropout = 1; }).find("--dropout"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.lr = 0; }).find("--lr"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.epochs = 0; }).find("--epochs"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.split = "x"; }).find("--split"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.solver = "spectal"; }).find("did you mean spectral?"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.model = "gcnn"; }).find("did you mean gcn"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.kappa = 1; }).find("--kappa"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.alpha = 0; }).find("--alpha"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.implicit_layers = 2; }).find("--implicit-layers"), std::string::npos);
-  EXPECT_NE(message([](auto& c) { c.dtype = "float16"; }).find("--dtype"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.eignn().gamma = 1.01; }).find("(gamma)"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.eignn().dropout = 1; }).find("(dropout)"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.lr = 0; }).find("(lr)"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.epochs = 0; }).find("(epochs)"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.split = "x"; }).find("(split)"), std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.eignn().solver = "spectal"; }).find("did you mean spectral?"),
+            std::string::npos);
+  EXPECT_NE(message([](auto& c) { c.model = model_options("gcnn"); }).find("did you mean gcn"),
+            std::string::npos);
+  const auto of_model = [&](const char* model, const char* field, const char* text) {
+    return message([&](auto& c) { assign(c, {{"model", model}, {field, text}}); });
+  };
+  EXPECT_EQ(of_model("ignn", "kappa", "1"), "1 is out of range (kappa); give a number in (0, 1)");
+  EXPECT_EQ(of_model("ignn-finite", "kappa", "0"), "");
+  EXPECT_EQ(of_model("appnp", "alpha", "0"), "0 is out of range (alpha); give a number in (0, 1]");
+  EXPECT_EQ(of_model("ignn", "implicit-layers", "2"), "2 is out of range (implicit-layers); give 1, or 5");
+  EXPECT_EQ(of_model("h2gcn", "layers", "9"), "9 is out of range (layers); give 1 to 8");
+  EXPECT_EQ(of_model("eignn", "lr-propagation", "-0.5"),
+            "-0.5 is out of range (lr-propagation); give -1, or a finite number, 0 or more");
+  EXPECT_EQ(of_model("ignn", "head", "batch-norm"), "unknown head 'batch-norm' (head); known: plain, l2");
+  EXPECT_EQ(of_model("gcn", "epochs", "ten"), "'ten' is no whole number (epochs); give 1 or more");
+  EXPECT_NE(of_model("gcn", "dtype", "float16").find("(dtype)"), std::string::npos);
   EXPECT_EQ(message([](auto&) {}), "");
+}
+
+TEST(Config, ASettingThatTheModelDoesNotReadIsRefusedWithTheList) {
+  TrainConfig config;
+  config.model = GcnOptions{};
+  EXPECT_EQ(message_of<ArgumentError>([&] { assign(config, "gamma", "0.5"); }),
+            "the model gcn does not read gamma (gamma); leave it out; gcn reads: dropout, hidden, layers");
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { assign(config, "hiden", "5"); }), "did you mean hidden?");
+}
+
+TEST(Config, EveryModelSurvivesTheRoundTripThroughTexts) {
+  for (const std::string& model : model_names()) {
+    TrainConfig config, back;
+    config.model = model_options(model);
+    EXPECT_NO_THROW(validate(config)) << model;
+    assign(back, to_strings(config));
+    EXPECT_EQ(to_strings(back), to_strings(config)) << model;
+  }
 }
 
 TEST(Recipes, AreAllValidAndChosenByDataSetAndClasses) {
@@ -85,7 +115,7 @@ TEST(Recipes, AreAllValidAndChosenByDataSetAndClasses) {
 TEST(Recipes, OfAModelGoByTheSetThenItsKindThenAny) {
   const auto chosen = [](const char* model, const char* dataset) {
     TrainConfig config;
-    config.model = model;
+    config.model = model_options(model);
     config.dataset = dataset;
     const std::string name = apply_recipe(config, {});
     EXPECT_NO_THROW(validate(config)) << name;
@@ -105,25 +135,25 @@ TEST(Recipes, OfAModelGoByTheSetThenItsKindThenAny) {
 
 TEST(Recipes, OfASetLieOnTopOfItsKinds) {
   TrainConfig texas, others;
-  texas.model = others.model = "gcnii";
+  texas.model = others.model = model_options("gcnii");
   texas.dataset = "texas";
   others.dataset = "wisconsin";
-  texas.theta = 7;  // given, and stays
+  std::get<GcniiOptions>(texas.model).theta = 7;  // given, and stays
   apply_recipe(texas, {"theta"});
   apply_recipe(others, {});
-  EXPECT_EQ(texas.layers, 32);
-  EXPECT_EQ(others.layers, 16);
-  EXPECT_EQ(texas.theta, 7);
-  EXPECT_EQ(texas.feature_norm, "row");
+  EXPECT_EQ(std::get<GcniiOptions>(texas.model).layers, 32);
+  EXPECT_EQ(std::get<GcniiOptions>(others.model).layers, 16);
+  EXPECT_EQ(std::get<GcniiOptions>(texas.model).theta, 7);
+  EXPECT_EQ(texas.feature_norm, FeatureNorm::row);
   EXPECT_EQ(texas.patience, others.patience);
 }
 
 TEST(Recipes, EachIsForAModelThatExistsAndHoldsNothingUnknown) {
   for (const EmbeddedRecipe& recipe : embedded_recipes()) {
     TrainConfig config;
-    EXPECT_NO_THROW(apply_toml(config, recipe.toml, {}, recipe.name)) << recipe.name;
     const size_t slash = recipe.name.find('/');
-    config.model = slash == std::string::npos ? "eignn" : recipe.name.substr(0, slash);
+    config.model = model_options(slash == std::string::npos ? "eignn" : recipe.name.substr(0, slash));
+    EXPECT_NO_THROW(apply_toml(config, recipe.toml, {}, recipe.name)) << recipe.name;
     EXPECT_NO_THROW(validate(config)) << recipe.name;
   }
 }

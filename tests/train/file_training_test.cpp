@@ -8,11 +8,13 @@
 #include "data/atomic_file.h"
 #include "data/compact.h"
 #include "eignn/error.h"
-#include "eignn/training.h"
+#include "eignn/train.h"
+#include "run/run_folder.h"
+#include "run/train_run.h"
 #include "support/message_of.h"
 #include "support/real_data.h"
 #include "support/temporary_folder.h"
-#include "run/run_folder.h"
+#include "train/assemble.h"
 
 namespace eignn {
 namespace {
@@ -71,7 +73,7 @@ TEST(FilesToTraining, GapsAreNeitherLearnedFromNorJudged) {
 TEST(FilesToTraining, PredictsTheGaps) {
   const TemporaryFolder folder;
   write_compact(rings(6, false), folder.path("rings"));
-  const TrainSummary summary = train(config_for(folder.path("rings")), folder.path("run"));
+  const RunResult summary = train(config_for(folder.path("rings")), folder.path("run"));
   EXPECT_EQ(summary.score.test, 1);
   EXPECT_EQ(summary.metric, "accuracy");
   std::ifstream file(folder.path("run/predictions.csv"));
@@ -105,10 +107,10 @@ TEST(FilesToTraining, SetsOfLabelsOnSeveralGraphs) {
   write_compact(rings(10, true), folder.path("rings"));
   TrainConfig config = config_for(folder.path("rings"));
   for (const char* head : {"plain", "residual"}) {
-    config.head = head;
-    config.width = 16;
+    assign(config, "head", head);
+    config.eignn().width = 16;
     const std::string out = folder.path(head);
-    const TrainSummary summary = train(config, out);
+    const RunResult summary = train(config, out);
     EXPECT_EQ(summary.metric, "micro_f1");
     EXPECT_GT(summary.score.test, 0.95) << head;
     const auto json = nlohmann::json::parse(read_whole_file(out + "/summary.json"));
@@ -162,18 +164,18 @@ TEST(FilesToTraining, AResumedRunOverGraphsIsTheSame) {
   const TemporaryFolder folder;
   write_compact(rings(10, true), folder.path("rings"));
   TrainConfig config = config_for(folder.path("rings"));
-  config.head = "residual";
-  config.width = 8;
-  config.dropout = 0.2;
-  config.equilibria = 2;
-  config.schedule = "cosine";
+  config.eignn().head = Head::residual;
+  config.eignn().width = 8;
+  config.eignn().dropout = 0.2;
+  config.eignn().equilibria = 2;
+  config.schedule = Schedule::cosine;
   config.epochs = config.patience = 12;
-  const TrainSummary whole = train(config, folder.path("whole"));
+  const RunResult whole = train(config, folder.path("whole"));
   TrainHooks hooks;
   int64_t epochs = 0;
   hooks.interrupted = [&] { return ++epochs == 5; };
   EXPECT_TRUE(train(config, folder.path("cut"), false, hooks).interrupted);
-  const TrainSummary resumed = train({}, folder.path("cut"), true);
+  const RunResult resumed = train({}, folder.path("cut"), true);
   EXPECT_EQ(resumed.loss.test, whole.loss.test);
   EXPECT_EQ(read_whole_file(folder.path("cut/predictions.csv")),
             read_whole_file(folder.path("whole/predictions.csv")));
@@ -187,7 +189,7 @@ TEST(FilesToTraining, RowsAreDividedByTheirSum) {
   set.features = array_of(std::vector<int64_t>{60, 4}, X);
   write_compact(set, folder.path("rings"));
   TrainConfig config = config_for(folder.path("rings"));
-  config.feature_norm = "row";
+  config.feature_norm = FeatureNorm::row;
   const auto sums = load_dataset(config).features.sum(1);
   EXPECT_EQ(sums[0].item<double>(), 0);
   EXPECT_LE((sums.narrow(0, 1, 59) - 1).abs().max().item<double>(), 1e-15);

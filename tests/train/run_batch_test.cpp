@@ -7,8 +7,10 @@
 #include <filesystem>
 
 #include "eignn/error.h"
+#include "run/train_run.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
+#include "train/assemble.h"
 #include "train/train_together.h"
 #include "train/trainer.h"
 
@@ -43,8 +45,8 @@ Dataset words() {
 
 TrainConfig plain(int64_t epochs) {
   TrainConfig config;
-  config.solver = "spectral";
-  config.dtype = "float64";
+  config.eignn().solver = "spectral";
+  config.dtype = Precision::float64;
   config.lr = 0.1;
   config.weight_decay = 1e-3;
   config.epochs = epochs;
@@ -87,8 +89,8 @@ TEST(RunBatch, FollowsEachRunWithThePlainHead) {
 
 TEST(RunBatch, FollowsOnAGraphWhoseSIsSingular) {
   TrainConfig config = plain(5);
-  config.self_loops = "off";  // isolated nodes, and twins: S has a kernel
-  config.schedule = "cosine";
+  config.propagation.self_loops = false;  // isolated nodes, and twins: S has a kernel
+  config.schedule = Schedule::cosine;
   expect_equal_trajectories({config}, words(), 5);
 }
 
@@ -98,9 +100,9 @@ TEST(RunBatch, FollowsEachRunWithTheNormalisedHead) {
   config.chains_per_class = 3;
   config.num_classes = 3;
   config.feature_dim = 11;
-  config.head = "l2";
-  config.dtype = "float64";
-  config.solver = "spectral";
+  config.eignn().head = Head::l2;
+  config.dtype = Precision::float64;
+  config.eignn().solver = "spectral";
   TrainConfig other = config;
   other.lr = 0.1;
   expect_equal_trajectories({config, other}, load_dataset(config), 6);
@@ -110,8 +112,8 @@ TEST(RunBatch, DropoutTrainsAndASeedFixesIt) {
   TrainConfig config;
   config.chain_length = 8;
   config.feature_dim = 11;
-  config.head = "l2";
-  config.dropout = 0.5;
+  config.eignn().head = Head::l2;
+  config.eignn().dropout = 0.5;
   config.epochs = 60;
   const Dataset dataset = load_dataset(config);
   const auto losses = [&](uint64_t seed) {
@@ -134,7 +136,7 @@ TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
   for (int64_t k = 0; k < 4; ++k) {
     configs[k].split = std::to_string(k);
     configs[k].patience = 5;
-    configs[k].stopping = "either";
+    configs[k].stopping = Stopping::either;
   }
   TemporaryFolder folder;
   std::vector<std::string> folders;
@@ -147,7 +149,7 @@ TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
   EXPECT_EQ(most, 4u);
   EXPECT_LT(fewest, 4u);
   for (int k = 0; k < 4; ++k) {
-    const TrainSummary alone = train(configs[k], {}, false, {}, &dataset);
+    const RunResult alone = train(configs[k], {}, false, {}, &dataset);
     EXPECT_EQ(together[k].summary.epochs, alone.epochs) << k;
     EXPECT_EQ(together[k].summary.best_epoch, alone.best_epoch) << k;
     EXPECT_EQ(together[k].summary.score.test, alone.score.test) << k;
@@ -184,7 +186,7 @@ TEST(RunBatch, KeepsTheOthersWhenOneFails) {
 TEST(RunBatch, LeavesLongPathsToDirect) {
   TrainConfig config;
   config.chain_length = 100;
-  config.head = "l2";
+  config.eignn().head = Head::l2;
   const Dataset dataset = load_dataset(config);
   EXPECT_CONTAINS(message_of<UsageError>([&] { train_together({config}, {}, dataset); }), "direct");
 }
@@ -209,13 +211,16 @@ TEST(RunBatch, RefusesWhatItCannotDo) {
     change(config);
     return message_of<UsageError>([&] { RunBatch({config}, dataset, nullptr); });
   };
-  EXPECT_NE(refusal([](TrainConfig& c) { c.head = "batch-norm"; }).find("batch-norm"), std::string::npos);
-  EXPECT_NE(refusal([](TrainConfig& c) { c.gamma = 1; }).find("gamma 1"), std::string::npos);
-  EXPECT_NE(refusal([](TrainConfig& c) { c.direction = "in"; }).find("symmetric"), std::string::npos);
-  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.solver = "direct"; }), "--solver direct");
-  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.tf32 = "on"; }), "--tf32");
-  EXPECT_NE(refusal([](TrainConfig& c) { c.equilibria = 2; }).find("one equilibrium"), std::string::npos);
-  EXPECT_NE(refusal([](TrainConfig& c) { c.model = "gcn"; }).find("gcn"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.eignn().head = Head::batch_norm; }).find("batch-norm"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.eignn().gamma = 1; }).find("gamma 1"), std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.propagation.direction = Direction::in; }).find("symmetric"),
+            std::string::npos);
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().solver = "direct"; }), "the solver direct");
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.tf32 = true; }), "TF32");
+  EXPECT_NE(refusal([](TrainConfig& c) { c.eignn().equilibria = 2; }).find("one equilibrium"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TrainConfig& c) { c.model = model_options("gcn"); }).find("gcn"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.clip = 0.5; }).find("clip"), std::string::npos);
   std::vector<TrainConfig> unlike(2, plain(5));
   unlike[1].gamma = 0.5;

@@ -12,8 +12,11 @@
 #include "data/atomic_file.h"
 #include "data/safetensors.h"
 #include "eignn/error.h"
-#include "support/temporary_folder.h"
 #include "run/checkpoint.h"
+#include "run/recipes.h"
+#include "run/train_run.h"
+#include "support/temporary_folder.h"
+#include "train/assemble.h"
 
 namespace eignn {
 namespace {
@@ -44,8 +47,8 @@ TEST(Training, ReachesTheFarEndOfALongChain) {
   TrainConfig config = chains(200, 400);
   config.chains_per_class = 10;
   for (const char* dtype : {"float32", "float64"}) {
-    config.dtype = dtype;
-    const TrainSummary summary = train(config);
+    assign(config, "dtype", dtype);
+    const RunResult summary = train(config);
     EXPECT_EQ(summary.solver, "direct");
     EXPECT_EQ(summary.score.test, 1.0) << dtype;
     EXPECT_GT(summary.weight_change, 0.05) << dtype;
@@ -58,7 +61,7 @@ TEST(Training, TwiceUnderOneSeedIsIdentical) {
   TemporaryFolder folder;
   for (const char* solver : {"direct", "spectral", "krylov", "sparse"}) {
     TrainConfig config = chains(12, 25);
-    config.solver = solver;
+    config.eignn().solver = solver;
     const std::string a = folder.path(std::string("a-") + solver),
                       b = folder.path(std::string("b-") + solver);
     train(config, a);
@@ -76,8 +79,8 @@ TEST(Training, ResumedIsIdenticalToUninterrupted) {
   for (const char* solver : {"direct", "krylov", "sparse"}) {
     for (const char* head : {"plain", "l2", "batch-norm"}) {
       TrainConfig config = chains(12, 40);
-      config.solver = solver;
-      config.head = head;
+      config.eignn().solver = solver;
+      assign(config, "head", head);
       const std::string whole = folder.path(std::string("whole-") + solver + head),
                         parts = folder.path(std::string("parts-") + solver + head);
       train(config, whole);
@@ -87,7 +90,7 @@ TEST(Training, ResumedIsIdenticalToUninterrupted) {
       stop_soon.interrupted = [&] { return epochs == 13; };
       EXPECT_TRUE(train(config, parts, false, stop_soon).interrupted);
       EXPECT_FALSE(std::filesystem::exists(parts + "/summary.json"));
-      const TrainSummary resumed = train({}, parts, true);
+      const RunResult resumed = train({}, parts, true);
       EXPECT_EQ(resumed.epochs, 40);
       EXPECT_EQ(read_whole_file(whole + "/model.safetensors"), read_whole_file(parts + "/model.safetensors"));
       EXPECT_EQ(metrics_without_times(whole), metrics_without_times(parts));
@@ -101,7 +104,7 @@ TEST(Training, ResumedIsIdenticalToUninterrupted) {
 TEST(Training, ARunFolderHoldsWhatItPromises) {
   TemporaryFolder folder;
   const std::string run = folder.path("run");
-  const TrainSummary summary = train(chains(10, 15), run);
+  const RunResult summary = train(chains(10, 15), run);
   for (const char* name :
        {"config.toml", "metrics.jsonl", "summary.json", "model.safetensors", "predictions.csv"})
     EXPECT_TRUE(std::filesystem::exists(run + "/" + name)) << name;
@@ -139,10 +142,10 @@ TEST(Training, ARunFolderHoldsWhatItPromises) {
 TEST(Training, ACheckpointGivesTheModelBack) {
   TemporaryFolder folder;
   const TrainConfig config = chains(10, 30);
-  const TrainSummary summary = train(config, folder.path("run"));
-  const Checkpoint checkpoint = read_checkpoint(folder.path("run"));
-  const Dataset dataset = load_dataset(checkpoint.config);
-  const auto model = restore_model(checkpoint, dataset, checkpoint.config, nullptr, "run");
+  const RunResult summary = train(config, folder.path("run"));
+  const TrainedModel trained = load_model(folder.path("run"));
+  const Dataset dataset = load_dataset(trained.config());
+  const auto model = restore_model(trained, dataset, trained.config(), nullptr, "run");
   const auto& test = dataset.splits[0].test;
   const torch::NoGradGuard guard;
   const auto right =
@@ -150,34 +153,33 @@ TEST(Training, ACheckpointGivesTheModelBack) {
   EXPECT_EQ(static_cast<double>(right) / static_cast<double>(test.size(0)), summary.score.test);
 
   ChainsOptions wider{10, 5, 2, 13};
-  EXPECT_THROW(restore_model(checkpoint, chains_dataset(wider, 0), checkpoint.config, nullptr, "run"),
-               InputError);
+  EXPECT_THROW(restore_model(trained, chains_dataset(wider, 0), trained.config(), nullptr, "run"), DataError);
 }
 
 TEST(Training, ALossThatIsNotFiniteStopsWithAMessage) {
   TrainConfig config = chains(10, 50);
-  config.head = "plain";
-  config.dropout = 0;
+  config.eignn().head = Head::plain;
+  config.eignn().dropout = 0;
   config.lr = 1e37;
-  config.dtype = "float32";
-  EXPECT_THROW(train(config), InputError);
+  config.dtype = Precision::float32;
+  EXPECT_THROW(train(config), ConvergenceError);
 }
 
 TEST(Training, AFrozenPropagationWeightDoesNotMove) {
   TrainConfig config = chains(10, 10);
-  config.lr_propagation = 0;
+  config.eignn().lr_propagation = 0;
   EXPECT_EQ(train(config).weight_change, 0);
 }
 
 TEST(Training, FollowsTheSameTrajectoryWithEverySolverOnShortChains) {
   TrainConfig config = chains(8, 20);
-  config.dtype = "float64";
-  config.start = "xavier";
+  config.dtype = Precision::float64;
+  config.eignn().start = Start::xavier;
   for (const char* head : {"plain", "l2"}) {
-    config.head = head;
+    assign(config, "head", head);
     std::vector<double> losses;
     for (const char* solver : {"direct", "spectral", "krylov", "deflated", "sparse", "picard", "published"}) {
-      config.solver = solver;
+      config.eignn().solver = solver;
       losses.push_back(train(config).loss.val);
       EXPECT_NEAR(losses.back(), losses.front(), 1e-8) << head << " " << solver;
     }
@@ -186,8 +188,9 @@ TEST(Training, FollowsTheSameTrajectoryWithEverySolverOnShortChains) {
 
 TEST(Training, EveryStepBringsIgnnBackIntoItsBall) {
   TrainConfig config = chains(10, 10);
-  config.model = "ignn";
-  config.kappa = 0.6;
+  IgnnOptions ignn;
+  ignn.kappa = 0.6;
+  config.model = ignn;
   config.lr = 0.5;
   Trainer trainer(config, load_dataset(config), 0, nullptr);
   const auto W = trainer.model().named_parameters()["W"];
@@ -202,10 +205,12 @@ TEST(Training, EveryStepBringsIgnnBackIntoItsBall) {
 TEST(Training, TheCountOfSolvesThatStoppedShortIsPartOfTheSummary) {
   TrainConfig config = chains(10, 6);
   EXPECT_FALSE(nlohmann::json::parse(to_json(train(config))).contains("non_converged_solves"));
-  config.model = "ignn";
+  config.model = model_options("ignn");
   EXPECT_EQ(nlohmann::json::parse(to_json(train(config)))["non_converged_solves"], 0);
-  config.max_iterations = 1;
-  config.kappa = 0.99;
+  IgnnOptions short_of_it;
+  short_of_it.max_iterations = 1;
+  short_of_it.kappa = 0.99;
+  config.model = short_of_it;
   // In each epoch one solve forward, one backward and one of the evaluation; then train, val, test and the
   // distances.
   EXPECT_EQ(train(config).non_converged_solves, 6 * 3 + 4);
@@ -213,7 +218,7 @@ TEST(Training, TheCountOfSolvesThatStoppedShortIsPartOfTheSummary) {
 
 TEST(Training, ClippingBoundsEveryWeightsGradientByItself) {
   TrainConfig config = chains(10, 10);
-  config.model = "gcn";
+  config.model = model_options("gcn");
   const auto norms = [&](double clip) {
     config.clip = clip;
     Trainer trainer(config, load_dataset(config), 0, nullptr);

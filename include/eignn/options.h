@@ -1,0 +1,432 @@
+// Everything that a run can be told, as plain structs. No libtorch here: the command line, Python and the
+// checkpoints all read these tables.
+//
+// A hyper-parameter is a member with its default and, below it in the same struct, a row of the table
+// `fields` with its name, its range and its help. Flags, config.toml, checkpoints and --help follow from that
+// row.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "eignn/propagation.h"
+
+namespace eignn {
+
+enum class Head {
+  plain,       // f = B z, the paper's for the universities
+  l2,          // z/‖z‖, dropout, linear: the chains
+  batch_norm,  // batch norm over all nodes, dropout, linear: Wikipedia
+  residual,    // ELU(BN(W₀z + W_r x)), residual blocks ELU(BN(Wh + h)), linear: PPI
+};
+/// Where F starts. `xavier` is the paper's. `orthogonal` makes all eigenvalues of g equal, so that no
+/// direction outruns the others on a long path; see docs/long-range.md.
+enum class Start { xavier, orthogonal };
+enum class Stopping { loss, score, either };
+enum class Schedule { constant, cosine };
+enum class FeatureNorm { none, row };
+enum class Precision { float32, float64 };
+enum class DeviceKind { cpu, cuda };
+
+/// The values of an enum with their names, in order.
+template <class Enum>
+const std::vector<std::pair<Enum, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Head, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Start, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Stopping, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Schedule, const char*>>& names_of();
+template <>
+const std::vector<std::pair<FeatureNorm, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Precision, const char*>>& names_of();
+template <>
+const std::vector<std::pair<DeviceKind, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Direction, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Normalisation, const char*>>& names_of();
+
+const char* name(Head head);
+const char* name(Start start);
+const char* name(Stopping stopping);
+const char* name(Schedule schedule);
+const char* name(FeatureNorm norm);
+const char* name(Precision precision);
+const char* name(DeviceKind device);
+
+// ---- the models' own options
+
+/// EIGNN: Z = γ g(F) Z S + X, then a head.
+struct EignnOptions {
+  static constexpr const char* model = "eignn";
+  Head head = Head::plain;
+  Start start = Start::xavier;
+  double dropout = 0;
+  int64_t encoder = 0;
+  int64_t equilibria = 1;
+  int64_t width = 256;
+  int64_t blocks = 2;
+  double gamma = 0.8;
+  double epsilon = 1e-12;
+  double lr_propagation = -1;
+  double weight_decay_propagation = -1;
+  std::string solver = "auto";
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("head", o.head, "",
+          "plain: B z; l2: normalise, dropout, linear; batch-norm: batch norm, dropout, linear; residual: a "
+          "deep network on z and x");
+    field("start", o.start, "", "Where F starts (docs/long-range.md)");
+    field("gamma", o.gamma, "(0, 1]", "The contraction factor");
+    field("epsilon", o.epsilon, "[0, inf)", "The epsilon of g(F)");
+    field("dropout", o.dropout, "[0, 1)", "Dropout after the equilibrium");
+    field("encoder", o.encoder, "[0, 1000000]",
+          "Width of a layer before the equilibrium; 0: the features themselves");
+    field("equilibria", o.equilibria, "[1, 1024]", "Equilibria side by side, each with an F of its own");
+    field("width", o.width, "[1, 1000000]", "residual head: width of the hidden layers");
+    field("blocks", o.blocks, "[0, 1000]", "residual head: number of blocks");
+    field("lr-propagation", o.lr_propagation, "-1 or [0, inf)", "Learning rate of F; -1: as lr");
+    field("weight-decay-propagation", o.weight_decay_propagation, "-1 or [0, inf)",
+          "L2 penalty on F; -1: as weight-decay");
+    field("solver", o.solver, "auto spectral direct krylov deflated sparse picard published",
+          "Which solver; auto picks one (eignn inspect says which, and why)");
+  }
+};
+
+struct MlpOptions {
+  static constexpr const char* model = "mlp";
+  double dropout = 0;
+  int64_t hidden = 64;
+  int64_t layers = 2;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout of what each layer reads");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("layers", o.layers, "[1, 10000]", "Layers");
+  }
+};
+
+struct GcnOptions : MlpOptions {
+  static constexpr const char* model = "gcn";
+};
+
+struct JknetOptions : MlpOptions {
+  static constexpr const char* model = "jknet";
+};
+
+struct SgcOptions {
+  static constexpr const char* model = "sgc";
+  int64_t hops = 10;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("hops", o.hops, "[0, 10000]", "Steps along the graph: the power of S");
+  }
+};
+
+struct GatOptions {
+  static constexpr const char* model = "gat";
+  double dropout = 0;
+  int64_t hidden = 64;
+  int64_t layers = 2;
+  int64_t heads = 8;
+  int64_t output_heads = 1;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout of what each layer reads, and of the attention");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of each head");
+    field("layers", o.layers, "[1, 10000]", "Layers");
+    field("heads", o.heads, "[1, 1024]", "Heads of a hidden layer, side by side");
+    field("output-heads", o.output_heads, "[1, 1024]", "Heads of the last layer, averaged");
+  }
+};
+
+struct AppnpOptions {
+  static constexpr const char* model = "appnp";
+  double dropout = 0;
+  int64_t hidden = 64;
+  int64_t hops = 10;
+  double alpha = 0.1;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout of what each layer reads, and of the entries of S");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("hops", o.hops, "[0, 10000]", "Steps along the graph");
+    field("alpha", o.alpha, "(0, 1]", "Probability to go back to the start");
+  }
+};
+
+struct PpnpOptions {
+  static constexpr const char* model = "ppnp";
+  double dropout = 0;
+  int64_t hidden = 64;
+  double alpha = 0.1;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout of what each layer reads");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("alpha", o.alpha, "(0, 1]", "Probability to go back to the start");
+  }
+};
+
+struct GcniiOptions {
+  static constexpr const char* model = "gcnii";
+  double dropout = 0;
+  int64_t hidden = 64;
+  int64_t layers = 2;
+  double alpha = 0.1;
+  double theta = 1;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout of what each layer reads");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("layers", o.layers, "[1, 10000]", "Layers");
+    field("alpha", o.alpha, "(0, 1]", "Share of the first state");
+    field("theta", o.theta, "[0, inf)", "Layer l's weight has the share log(theta/l + 1)");
+  }
+};
+
+struct H2gcnOptions {
+  static constexpr const char* model = "h2gcn";
+  double dropout = 0;
+  int64_t hidden = 64;
+  int64_t layers = 2;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout before the last layer");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("layers", o.layers, "[1, 8]", "Rounds; each doubles the width");
+  }
+};
+
+struct GeomGcnOptions {
+  static constexpr const char* model = "geom-gcn";
+  double dropout = 0;
+  int64_t hidden = 64;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout of what each layer reads");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+  }
+};
+
+struct GraphsageOptions {
+  static constexpr const char* model = "graphsage";
+  double dropout = 0;
+  int64_t hidden = 64;
+  int64_t samples = 25;
+  int64_t samples_second = 10;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout of what each layer reads");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("samples", o.samples, "[0, 1000000]", "Neighbours that the first layer draws in training; 0: all");
+    field("samples-second", o.samples_second, "[0, 1000000]", "Those that the second layer draws; 0: all");
+  }
+};
+
+struct SseOptions {
+  static constexpr const char* model = "sse";
+  double dropout = 0;
+  int64_t hidden = 64;
+  int64_t hops = 10;
+  double alpha = 0.1;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout before the last two layers");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("hops", o.hops, "[0, 10000]", "Updates on the way to the steady state");
+    field("alpha", o.alpha, "(0, 1]", "Damping");
+  }
+};
+
+struct IgnnOptions {
+  static constexpr const char* model = "ignn";
+  double dropout = 0;
+  Head head = Head::plain;
+  int64_t hidden = 64;
+  double kappa = 0.9;
+  double tolerance = 3e-6;
+  int64_t max_iterations = 300;
+  int64_t implicit_layers = 1;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout before the last layer");
+    field("head", o.head, "plain l2", "l2 normalises the states before the last layer");
+    field("hidden", o.hidden, "[1, 1000000]",
+          "Width of the hidden layers; with 5 implicit layers of the fourth");
+    field("kappa", o.kappa, "(0, 1)", "W is kept where |W|_inf <= kappa/rho(S)");
+    field("tolerance", o.tolerance, "(0, inf)", "A step that moves no entry by more than this ends a solve");
+    field("max-iterations", o.max_iterations, "[1, 1000000]", "Steps of a solve at most");
+    field("implicit-layers", o.implicit_layers, "1 or 5", "1, or 5 with linear skips, as on PPI");
+  }
+};
+
+struct IgnnFiniteOptions {
+  static constexpr const char* model = "ignn-finite";
+  double dropout = 0;
+  Head head = Head::plain;
+  int64_t hidden = 64;
+  int64_t layers = 2;
+  double kappa = 0.9;
+
+  template <class Options, class Visitor>
+  static void fields(Options& o, Visitor&& field) {
+    field("dropout", o.dropout, "[0, 1)", "Dropout before the last layer");
+    field("head", o.head, "plain l2", "l2 normalises the states before the last layer");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the hidden layers");
+    field("layers", o.layers, "[1, 10000]", "Steps of the recurrence");
+    field("kappa", o.kappa, "[0, 1)", "W is kept where |W|_inf <= kappa/rho(S); 0: anywhere");
+  }
+};
+
+/// One of the models, with its options. A new model is one more entry here.
+using ModelOptions = std::variant<EignnOptions, MlpOptions, GcnOptions, SgcOptions, GatOptions, JknetOptions,
+                                  AppnpOptions, PpnpOptions, GcniiOptions, H2gcnOptions, GeomGcnOptions,
+                                  GraphsageOptions, SseOptions, IgnnOptions, IgnnFiniteOptions>;
+
+/// "eignn", then those it is compared with.
+const std::vector<std::string>& model_names();
+const char* name(const ModelOptions& options);
+/// A model with its defaults; ArgumentError{"model"} for a name that there is not.
+ModelOptions model_options(const std::string& name);
+
+// ---- a whole run
+
+/// Everything that fixes a run: one seed, one machine, one result.
+struct TrainConfig {
+  // data
+  std::string dataset = "chains";
+  int64_t chain_length = 100;
+  int64_t chains_per_class = 20;
+  int64_t num_classes = 2;
+  int64_t feature_dim = 100;
+  double noise = 0;
+  std::string split = "0";
+  FeatureNorm feature_norm = FeatureNorm::none;
+  int64_t train_graphs = 0;
+  PropagationOptions propagation;
+  // model
+  ModelOptions model = EignnOptions{};
+  // optimisation
+  double lr = 0.01;
+  double weight_decay = 5e-4;
+  int64_t epochs = 2000;
+  int64_t patience = 200;
+  Stopping stopping = Stopping::loss;
+  Schedule schedule = Schedule::constant;
+  double clip = 0;
+  int64_t batch_graphs = 2;
+  // machine
+  DeviceKind device = DeviceKind::cpu;
+  Precision dtype = Precision::float32;
+  bool tf32 = false;
+  int64_t threads = 0;
+  uint64_t seed = 0;
+
+  /// The model's own options, where it is EIGNN; ArgumentError{"model"} where it is another.
+  EignnOptions& eignn();
+  const EignnOptions& eignn() const;
+  bool is_eignn() const { return std::holds_alternative<EignnOptions>(model); }
+
+  template <class Config, class Visitor>
+  static void data_fields(Config& c, Visitor&& field) {
+    field("dataset", c.dataset, "",
+          "A built-in set (chains, karate), a named one (eignn fetch --list), or a path (docs/data.md)");
+    field("chain-length", c.chain_length, "[1, inf)", "chains: nodes in each chain");
+    field("chains-per-class", c.chains_per_class, "[1, inf)", "chains: chains of each class");
+    field("num-classes", c.num_classes, "[1, inf)", "chains: classes");
+    field("feature-dim", c.feature_dim, "[1, inf)", "chains: features of each node");
+    field("noise", c.noise, "[0, inf)", "chains: uniform noise on the features, U(-A, A)");
+    field("split", c.split, "", "Split number, or all");
+    field("feature-norm", c.feature_norm, "", "row: each node's features divided by their sum");
+    field("train-graphs", c.train_graphs, "[0, inf)",
+          "Sets of several graphs: train on so many, the first ones; 0: on all");
+    field("direction", c.propagation.direction, "", "in: a node hears along the arcs; out: against them");
+    field("normalise", c.propagation.normalise, "",
+          "sym: D^-1/2 (A+I) D^-1/2; out-in: D_out^-1/2 (A+I) D_in^-1/2");
+    field("self-loops", c.propagation.self_loops, "", "on: A+I; off: A");
+  }
+  template <class Config, class Visitor>
+  static void optimisation_fields(Config& c, Visitor&& field) {
+    field("lr", c.lr, "(0, inf)", "Adam's learning rate");
+    field("weight-decay", c.weight_decay, "[0, inf)", "L2 penalty");
+    field("epochs", c.epochs, "[1, inf)", "Epochs at most");
+    field("patience", c.patience, "[1, inf)", "Epochs without improvement before stopping");
+    field("stopping", c.stopping, "",
+          "loss: patience on validation loss; score: on accuracy or micro-F1; either: reset by one of them");
+    field("schedule", c.schedule, "", "cosine: learning rates fall from full to 0 at the last epoch");
+    field("clip", c.clip, "[0, inf)",
+          "Gradients longer than this are shortened, each weight's by itself; 0: never");
+    field("batch-graphs", c.batch_graphs, "[1, inf)", "Sets of several graphs: graphs in a step");
+  }
+  template <class Config, class Visitor>
+  static void machine_fields(Config& c, Visitor&& field) {
+    field("device", c.device, "", "Where to compute");
+    field("dtype", c.dtype, "", "Precision of weights and solves");
+    field("tf32", c.tf32, "",
+          "cuda: on lets products round to TF32; solvers still prove their residual in full");
+    field("threads", c.threads, "[0, 4096]", "Threads; 0: all cores, and one with a GPU");
+    field("seed", c.seed, "", "Fixes the generated split, the start and dropout");
+  }
+};
+
+/// One setting of a run, as text: what flags, files and checkpoints deal in.
+struct Field {
+  enum class Group { data, model, optimisation, machine };
+  enum class Kind { text, integer, real };
+  std::string name, help;
+  std::string range;  // for people: "a number in (0, 1]", "plain, l2"
+  Group group;
+  Kind kind;
+  std::function<std::string()> get;
+  std::function<void(const std::string&)> set;  // ArgumentError{name} for a text that is no such value
+  std::function<void()> check;                  // ArgumentError{name} for a value out of range
+};
+
+/// The settings that this configuration's model reads, in order: data, `model`, the model's own,
+/// optimisation, machine. They refer to `config`, and those of the model to the model it has now.
+std::vector<Field> fields(TrainConfig& config);
+
+/// A setting by its name, of any model: help for each that reads it.
+struct KnownField {
+  Field::Group group;
+  std::string name, help, default_text;
+  Field::Kind kind;
+  std::vector<std::string> models;  // that read it; empty: all do
+};
+const std::vector<KnownField>& known_fields();
+
+/// Sets one field from its text. `model` gives the model's own fields their defaults. ArgumentError for a
+/// name that no model has, for one that the chosen model does not read (with the list of those it reads) and
+/// for a text that does not fit.
+void assign(TrainConfig& config, const std::string& name, const std::string& text);
+/// Several at once: `model` first.
+void assign(TrainConfig& config, const std::map<std::string, std::string>& texts);
+/// All fields as texts, `model` among them.
+std::map<std::string, std::string> to_strings(const TrainConfig& config);
+
+/// ArgumentError for values out of range and for a data set that is neither a name nor a path.
+void validate(const TrainConfig& config);
+
+}  // namespace eignn

@@ -1,0 +1,151 @@
+#include "run/result_json.h"
+
+#include <fmt/format.h>
+
+#include "eignn/error.h"
+
+namespace eignn {
+
+namespace {
+
+ResultJson scores_json(const Scores& scores) {
+  return {{"train", scores.train}, {"val", scores.val}, {"test", scores.test}};
+}
+
+ResultJson number_of(const Field& field) {
+  const std::string text = field.get();
+  if (field.kind == Field::Kind::real) return std::stod(text);
+  return text.front() == '-' ? ResultJson(std::stoll(text)) : ResultJson(std::stoull(text));
+}
+
+std::string text_of(const ResultJson& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// A value that may be missing; a wrong type is an error of nlohmann's, named by the caller.
+template <class Value>
+void take(const ResultJson& json, const char* key, Value& into) {
+  if (const auto at = json.find(key); at != json.end() && !at->is_null()) into = at->template get<Value>();
+}
+
+}  // namespace
+
+ResultJson config_json(const TrainConfig& config) {
+  TrainConfig copy = config;
+  ResultJson out;
+  for (const Field& field : fields(copy))
+    if (field.kind == Field::Kind::text)
+      out[field.name] = field.get();
+    else
+      out[field.name] = number_of(field);
+  return out;
+}
+
+ResultJson result_json(const RunResult& s) {
+  const TrainConfig& c = s.config;
+  ResultJson json = {{"dataset", c.dataset},
+                     {"model", name(c.model)},
+                     {"solver", s.solver},
+                     {"solver_requested", c.is_eignn() ? c.eignn().solver : "none"},
+                     {"device", name(c.device)},
+                     {"dtype", name(c.dtype)},
+                     {"threads", s.threads},
+                     {"seed", c.seed},
+                     {"split", s.split},
+                     {"epochs", s.epochs},
+                     {"max_epochs", c.epochs},
+                     {"best_epoch", s.best_epoch},
+                     {"train_" + s.metric, s.score.train},
+                     {"val_" + s.metric, s.score.val},
+                     {"test_" + s.metric, s.score.test},
+                     {"loss", scores_json(s.loss)},
+                     {"seconds_total", s.seconds_total},
+                     {"seconds_per_epoch", s.seconds_per_epoch},
+                     {"seconds_per_train_step", s.seconds_per_train_step},
+                     {"preprocess_seconds", s.preprocess_seconds},
+                     {"peak_memory_bytes", s.peak_memory_bytes}};
+  if (!s.mu_start.empty()) {  // EIGNN's own
+    json["weight_change"] = s.weight_change;
+    json["mu_start"] = s.mu_start;
+    json["mu_end"] = s.mu_end;
+  }
+  if (s.non_converged_solves) json["non_converged_solves"] = *s.non_converged_solves;
+  if (!s.by_distance.empty()) {
+    ResultJson bands = ResultJson::array();
+    for (const DistanceScore& band : s.by_distance)
+      bands.push_back(
+          {{"from", band.from}, {"to", band.to}, {"nodes", band.nodes}, {"accuracy", band.accuracy}});
+    json["accuracy_by_distance"] = bands;
+  }
+  json["config"] = config_json(c);
+  json["machine"] = s.machine;
+  json["version"] = s.version;
+  json["commit"] = s.commit;
+  return json;
+}
+
+std::string to_json(const RunResult& result) {
+  return result_json(result).dump(2);
+}
+
+void assign_known(TrainConfig& config, std::map<std::string, std::string> texts) {
+  if (const auto model = texts.find("model"); model != texts.end()) assign(config, "model", model->second);
+  const auto read = to_strings(config);
+  for (const KnownField& field : known_fields())
+    if (!read.count(field.name)) texts.erase(field.name);
+  assign(config, texts);
+}
+
+RunResult result_from_json(const ResultJson& json, const std::string& path) {
+  RunResult out;
+  try {
+    if (!json.is_object()) throw ArgumentError("summary", "it is no object");
+    std::map<std::string, std::string> config;
+    if (json.contains("config"))
+      for (const auto& [name, value] : json.at("config").items()) config[name] = text_of(value);
+    else if (json.contains("model"))
+      config["model"] = text_of(json.at("model"));
+    assign_known(out.config, config);
+    take(json, "seed", out.config.seed);
+    out.metric = json.contains("test_micro_f1") ? "micro_f1" : "accuracy";
+    take(json, ("train_" + out.metric).c_str(), out.score.train);
+    out.score.val = json.at("val_" + out.metric).get<double>();
+    out.score.test = json.at("test_" + out.metric).get<double>();
+    if (const auto loss = json.find("loss"); loss != json.end()) {
+      take(*loss, "train", out.loss.train);
+      take(*loss, "val", out.loss.val);
+      take(*loss, "test", out.loss.test);
+    }
+    take(json, "solver", out.solver);
+    take(json, "threads", out.threads);
+    take(json, "split", out.split);
+    take(json, "epochs", out.epochs);
+    take(json, "best_epoch", out.best_epoch);
+    take(json, "seconds_total", out.seconds_total);
+    take(json, "seconds_per_epoch", out.seconds_per_epoch);
+    take(json, "seconds_per_train_step", out.seconds_per_train_step);
+    take(json, "preprocess_seconds", out.preprocess_seconds);
+    take(json, "peak_memory_bytes", out.peak_memory_bytes);
+    take(json, "weight_change", out.weight_change);
+    take(json, "mu_start", out.mu_start);
+    take(json, "mu_end", out.mu_end);
+    if (json.contains("non_converged_solves"))
+      out.non_converged_solves = json.at("non_converged_solves").get<int64_t>();
+    if (json.contains("accuracy_by_distance"))
+      for (const ResultJson& band : json.at("accuracy_by_distance"))
+        out.by_distance.push_back({band.at("from").get<int64_t>(), band.at("to").get<int64_t>(),
+                                   band.at("nodes").get<int64_t>(), band.at("accuracy").get<double>()});
+    take(json, "machine", out.machine);
+    take(json, "version", out.version);
+    take(json, "commit", out.commit);
+  } catch (const ResultJson::exception& error) {
+    throw DataError(path, "", fmt::format("the summary is damaged: {}", error.what()),
+                    "delete the folder to run it again");
+  } catch (const ArgumentError& error) {
+    throw DataError(path, "", fmt::format("the summary is damaged: {}", error.what()),
+                    "delete the folder to run it again");
+  }
+  return out;
+}
+
+}  // namespace eignn

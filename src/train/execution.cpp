@@ -1,0 +1,88 @@
+#include "eignn/execution.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "eignn/error.h"
+#include "equilibrium/blas_threads.h"
+
+namespace eignn {
+
+namespace {
+
+// What is the process's and not the thread's, and who is using it.
+struct ProcessSettings {
+  std::mutex mutex;
+  int64_t running = 0;
+  bool tf32 = false, tf32_before = false;
+  int blas_threads = 0, blas_threads_before = 0;
+};
+
+ProcessSettings& process() {
+  static ProcessSettings settings;
+  return settings;
+}
+
+void enter(bool tf32, int threads) {
+  ProcessSettings& settings = process();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  const bool own_pool = blas_has_threads_of_its_own();
+  if (settings.running > 0) {
+    // A training step in TF32 switches the process's setting on and off as it goes.
+    if (settings.tf32 || tf32)
+      throw ArgumentError("tf32", "TF32 is a setting of the process, and another call of it is running",
+                          "wait until that has ended, or compute in full precision");
+    if (own_pool && settings.blas_threads != threads)
+      throw ArgumentError(
+          "threads",
+          fmt::format("another call of this process has OpenBLAS on {} threads", settings.blas_threads),
+          "use the same number, or an OpenBLAS on OpenMP");
+  } else {
+    settings.tf32 = tf32;
+    settings.tf32_before = at::globalContext().allowTF32CuBLAS();
+    settings.blas_threads = threads;
+    settings.blas_threads_before = blas_threads();
+    at::globalContext().setAllowTF32CuBLAS(false);  // until a training step asks for it
+    if (own_pool) set_blas_threads(threads);
+  }
+  ++settings.running;
+}
+
+void leave() {
+  ProcessSettings& settings = process();
+  const std::lock_guard<std::mutex> lock(settings.mutex);
+  if (--settings.running > 0) return;
+  at::globalContext().setAllowTF32CuBLAS(settings.tf32_before);
+  if (blas_has_threads_of_its_own()) set_blas_threads(settings.blas_threads_before);
+}
+
+int64_t cores() {
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+Execution::Execution(const Options& options)
+    : threads_(options.threads > 0 ? options.threads : cores()), threads_before_(at::get_num_threads()) {
+  if (options.threads < 0)
+    throw ArgumentError("threads", fmt::format("{} is out of range", options.threads), "give 0 or more");
+  enter(options.tf32, static_cast<int>(threads_));
+  // get_num_threads() above has let libtorch take this thread's number from the process; ours comes after.
+  at::set_num_threads(static_cast<int>(threads_));
+}
+
+Execution::Execution(const TrainConfig& config)
+    : Execution(Options{config.threads == 0 && config.device != DeviceKind::cpu ? 1 : config.threads,
+                        config.tf32}) {}
+
+Execution::~Execution() {
+  at::set_num_threads(threads_before_);
+  leave();
+}
+
+}  // namespace eignn
