@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include <fmt/format.h>
+#include <torch/nn/utils/clip_grad.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -14,11 +15,11 @@
 #include "equilibrium/tf32.h"
 #include "graph/random_stream.h"
 #include "run/checkpoint.h"
+#include "run/provenance.h"
+#include "run/run_folder.h"
 #include "train/config.h"
 #include "train/early_stopping.h"
 #include "train/metrics.h"
-#include "run/provenance.h"
-#include "run/run_folder.h"
 
 namespace eignn {
 
