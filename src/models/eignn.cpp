@@ -1,4 +1,5 @@
 // EIGNN (Liu, Kawaguchi, Hooi, Wang, Xiao, 2021): Z = γ g(F) Z S + X, f = head(Z).
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/torch.h>
 
 #include <algorithm>

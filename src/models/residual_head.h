@@ -1,6 +1,7 @@
 // The head that PPI needs: the equilibrium gives each node its neighbourhood, this gives it depth.
 #pragma once
 
+#include <torch/nn/modules/batchnorm.h>
 #include <torch/torch.h>
 
 #include <functional>

@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include <fmt/format.h>
+#include <torch/nn/utils/clip_grad.h>
 #include <torch/torch.h>
 
 #include <algorithm>

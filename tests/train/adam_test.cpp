@@ -1,6 +1,7 @@
 #include "train/adam.h"
 
 #include <gtest/gtest.h>
+#include <torch/optim/adam.h>
 #include <torch/torch.h>
 
 #include <memory>
