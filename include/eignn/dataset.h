@@ -36,7 +36,7 @@ struct Dataset {
 
   int64_t nodes() const { return graph.nodes; }
   int64_t feature_count() const { return features.size(1); }
-  bool multi_label() const { return labels.dim() == 2; }
+  bool multi_label() const { return labels.defined() && labels.dim() == 2; }
   int64_t graphs() const;
   /// The nodes of each graph, ascending.
   std::vector<std::vector<int64_t>> members() const;
@@ -63,6 +63,17 @@ Dataset karate_dataset(uint64_t seed);
 /// files have no splits, one is drawn by the seed: of each class 60 % to train, 20 % to validate, 20 % to
 /// test on. UsageError for a name that is none of these.
 Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed);
+
+/// The same with the defaults: load("texas"), load("runs/mine.npz").
+Dataset load(const std::string& name_or_path, uint64_t seed = 0);
+
+/// A data set of tensors in memory, with a drawn split. `labels` are int64 (n,), -1 where unknown, or uint8
+/// (n, classes) sets of labels; they may be undefined for a graph that is only predicted on. ArgumentError for
+/// shapes, types and values that do not fit the graph.
+///
+///     auto data = eignn::make_dataset(graph, X, labels);
+Dataset make_dataset(Graph graph, const torch::Tensor& features, const torch::Tensor& labels = {},
+                     uint64_t seed = 0);
 
 /// What `name` may be, besides a path.
 const std::vector<std::string>& dataset_names();

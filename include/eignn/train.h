@@ -102,7 +102,7 @@ class TrainOptions {
 };
 
 /// A finished run: its figures and its model, with the weights that validation chose.
-struct Run {
+struct TrainedRun {
   RunResult result;
   TrainedModel model;
 };
@@ -112,7 +112,7 @@ struct Run {
 ///
 /// Throws ArgumentError for options and data that do not fit, ConvergenceError where a loss leaves the
 /// floating range, ResourceError for disk, memory and devices.
-Run train(const Dataset& data, const TrainOptions& options = {});
+TrainedRun train(const Dataset& data, const TrainOptions& options = {});
 
 /// The result as the JSON object of summary.json.
 std::string to_json(const RunResult& result);

@@ -232,21 +232,22 @@ void print_comparisons(const Json& provenance, const std::vector<std::pair<std::
 void require_agreement(const std::vector<std::pair<std::string, Json>>& rows) {
   for (const auto& [name, j] : rows)
     if (!j["losses_agree"].get<bool>())
-      throw InputError(fmt::format(
-          "the losses of ours and of published differ by {} where 1e-6 is allowed ({}); the times above "
-          "compare two different computations, see \"losses\" in --json",
-          number(j["losses"]["largest_difference"], "{:.1e}"), name));
+      throw ConvergenceError(
+          fmt::format("the losses of ours and of published differ by {} where 1e-6 is allowed",
+                      number(j["losses"]["largest_difference"], "{:.1e}")),
+          name,
+          "the times above compare two different computations, see \"losses\" in --json");
 }
 
 Json parse_child(const ChildResult& result, const std::string& what) {
   if (result.exit_code != 0)
-    throw InputError(
-        fmt::format("{} ended with exit code {} (bench); see the message above", what, result.exit_code));
+    throw ResourceError(fmt::format("{} ended with exit code {}", what, result.exit_code), "bench",
+                        "see the message above");
   try {
     return Json::parse(result.output);
   } catch (const Json::exception&) {
-    throw InputError(fmt::format(
-        "{} printed no JSON (bench); run it again, and see the message above if there is one", what));
+    throw ResourceError(fmt::format("{} printed no JSON", what), "bench",
+                        "run it again, and see the message above if there is one");
   }
 }
 

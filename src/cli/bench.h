@@ -49,10 +49,10 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
 void print_comparisons(const Json& provenance, const std::vector<std::pair<std::string, Json>>& rows,
                        bool accuracies = false);
 
-/// InputError when a comparison's losses differ: its times are then of two different computations.
+/// ConvergenceError when a comparison's losses differ: its times are then of two different computations.
 void require_agreement(const std::vector<std::pair<std::string, Json>>& rows);
 
-/// The JSON object that a child printed; InputError when it failed or printed none.
+/// The JSON object that a child printed; ResourceError when it failed or printed none.
 Json parse_child(const ChildResult& result, const std::string& what);
 
 }  // namespace eignn::cli

@@ -186,8 +186,8 @@ void plot(const std::vector<Series>& all, const std::string& folder) {
     if (drawn.exit_code == 127)
       return warning("there is no gnuplot: no plots are drawn (--plot); install it");
     if (drawn.exit_code != 0)
-      throw InputError(
-          fmt::format("gnuplot ended with exit code {} ({}); see the message above", drawn.exit_code, file));
+      throw ResourceError(fmt::format("gnuplot ended with exit code {}", drawn.exit_code), file,
+                          "see the message above");
     write_file_atomically(file, drawn.output);
   }
 }

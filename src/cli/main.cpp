@@ -107,7 +107,7 @@ int run(int argc, char** argv) {
   } catch (const ArgumentError& error) {
     return fail(2, in_flags(error, deepest_command(app)));
   } catch (const CLI::FileError& error) {
-    throw InputError(fmt::format("{}; check --config", error.what()));
+    throw ResourceError(error.what(), "", "check --config");
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     const std::string where = chosen.empty() ? "eignn" : "eignn " + chosen[0]->get_name();

@@ -6,6 +6,7 @@
 #include "eignn/error.h"
 #include "run/checkpoint.h"
 #include "train/assemble.h"
+#include "run/run_set.h"
 #include "train/config.h"
 #include "train/trainer.h"
 
@@ -19,6 +20,9 @@ void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& c
 
 Restored restore(const CLI::App& command, const SettingFlags& settings, const std::string& path) {
   require_flags(command, {"--checkpoint"});
+  if (is_interrupted_run(path))
+    throw DataError(path, "", "this run is not finished",
+                    fmt::format("go on with: eignn train --resume {}", path));
   const TrainedModel trained = load_model(path);
   Restored out;
   out.config = trained.config();

@@ -28,17 +28,20 @@ struct Flags {
 torch::Tensor read_matrix(const std::string& path) {
   const Array array = read_npy(path);
   if (array.shape.size() != 2)
-    throw InputError(fmt::format("the array has {} dimension{}, not 2 ({}); give a matrix",
-                                 array.shape.size(), array.shape.size() == 1 ? "" : "s", path));
+    throw DataError(path, "",
+                    fmt::format("the array has {} dimension{}, not 2", array.shape.size(),
+                                array.shape.size() == 1 ? "" : "s"),
+                    "give a matrix");
   if (array.type != ElementType::float32 && array.type != ElementType::float64)
-    throw InputError(
-        fmt::format("the elements are {} ({}); save it with .astype(np.float64)", name(array.type), path));
+    throw DataError(path, "", fmt::format("the elements are {}", name(array.type)),
+                    "save it with .astype(np.float64)");
   auto matrix = to_tensor({array.type, array.shape, array.bytes});
   const auto finite = torch::isfinite(matrix);
   if (!finite.all().item<bool>()) {
     const auto where = finite.logical_not().nonzero()[0];
-    throw InputError(fmt::format("a value is not finite ({}, row {}, column {}); clean the data first", path,
-                                 where[0].item<int64_t>(), where[1].item<int64_t>()));
+    throw DataError(
+        path, fmt::format("row {}, column {}", where[0].item<int64_t>(), where[1].item<int64_t>()),
+        "a value is not finite", "clean the data first");
   }
   return matrix;
 }
@@ -46,8 +49,10 @@ torch::Tensor read_matrix(const std::string& path) {
 void require_shape(const torch::Tensor& matrix, int64_t rows, int64_t columns, const std::string& path,
                    const char* why) {
   if (matrix.size(0) != rows || matrix.size(1) != columns)
-    throw InputError(fmt::format("the shape is ({}, {}) and should be ({}, {}) ({}); {}", matrix.size(0),
-                                 matrix.size(1), rows, columns, path, why));
+    throw DataError(path, "",
+                    fmt::format("the shape is ({}, {}) and should be ({}, {})", matrix.size(0),
+                                matrix.size(1), rows, columns),
+                    why);
 }
 
 // Rows that are not zero and yet below the normal range, or above it.
@@ -115,7 +120,7 @@ void work(const Flags& f) {
   auto X = read_matrix(f.features), F = read_matrix(f.weight);
   const int64_t n = X.size(0), m = X.size(1);
   if (n == 0 || m == 0)
-    throw InputError(fmt::format("the matrix is empty ({}); give at least one node and feature", f.features));
+    throw DataError(f.features, "", "the matrix is empty", "give at least one node and feature");
   require_shape(F, m, m, f.weight, "F is square, with a row per feature of X");
   torch::Tensor Y;
   if (!f.cotangent.empty()) {
@@ -131,7 +136,7 @@ void work(const Flags& f) {
     if (t->defined()) {
       *t = t->to(options.device, options.dtype);
       if (!torch::isfinite(*t).all().item<bool>())
-        throw InputError("a value does not fit into float32 (--dtype); use --dtype float64");
+        throw ConvergenceError("a value does not fit into float32", "--dtype", "use --dtype float64");
     }
 
   const ArcList arcs = read_graph(f.graph, f.graph_format);
@@ -153,23 +158,24 @@ void work(const Flags& f) {
 
   const auto lost = rows_out_of_range(Z);
   if (f.exponents.empty() && lost.numel() > 0)
-    throw InputError(fmt::format(
-        "{} rows of Z leave the range of {}, the first at node {} ({}); give --exponents E.npy", lost.numel(),
-        options.dtype == torch::kFloat32 ? "float32" : "float64", lost[0].item<int64_t>(), f.out));
+    throw ConvergenceError(
+        fmt::format("{} rows of Z leave the range of {}, the first at node {}", lost.numel(),
+                    options.dtype == torch::kFloat32 ? "float32" : "float64", lost[0].item<int64_t>()),
+        f.out, "give --exponents E.npy");
   if (!torch::isfinite(Z.values).all().item<bool>())
-    throw InputError("the equilibrium is out of the floating range (Z); use a smaller γ or a larger ε");
+    throw ConvergenceError("the equilibrium is out of the floating range", "Z",
+                           "use a smaller γ or a larger ε");
   const SolveStatus status = status_of(*solver, *solved, F, X);
   const double x_norm = X.norm().item<double>(), z_norm = Z.plain().norm().item<double>();
   if (status.residual * x_norm > 1e-3 * (x_norm + z_norm))
-    throw InputError(
-        fmt::format("the equilibrium does not exist in this precision: the residual is {:.1e} (γ {}, ε {}); "
-                    "use γ below 1, "
-                    "or ε above 0",
-                    status.residual, model.gamma, model.epsilon));
+    throw ConvergenceError(
+        fmt::format("the equilibrium does not exist in this precision: the residual is {:.1e}",
+                    status.residual),
+        fmt::format("γ {}, ε {}", model.gamma, model.epsilon), "use γ below 1, or ε above 0", status.residual);
 
   if (Y.defined() && !(torch::isfinite(gradients.F).all().item<bool>() &&
                        torch::isfinite(gradients.X.values).all().item<bool>()))
-    throw InputError("the gradient is out of the floating range (--cotangent); scale Y down");
+    throw ConvergenceError("the gradient is out of the floating range", "--cotangent", "scale Y down");
 
   Json json = {{"n", n},
                {"m", m},

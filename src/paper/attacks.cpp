@@ -210,8 +210,10 @@ void add_split(AttackRow& row, const AttackRow& split) {
     return;
   }
   if (split.dataset != row.dataset || split.model != row.model)
-    throw InputError(fmt::format("{} on {} stands among runs of {} on {} (attacks); attack each by itself",
-                                 split.model, split.dataset, row.model, row.dataset));
+    throw ArgumentError("split",
+                        fmt::format("{} on {} stands among runs of {} on {}", split.model, split.dataset,
+                                    row.model, row.dataset),
+                        "attack each by itself");
   const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
     to.insert(to.end(), more.begin(), more.end());
   };

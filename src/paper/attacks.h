@@ -37,7 +37,7 @@ AttackRow attack_checkpoint(const std::string& checkpoint, bool all_rows = true)
 /// The same for a run folder, which keeps the result in attacks.json and is asked for it the next time,
 /// unless the weights are newer, or this is another version of the program.
 AttackRow attack_run(const std::string& folder);
-/// `split` behind the row's own. InputError when they are not of one model and one data set.
+/// `split` behind the row's own. ArgumentError when they are not of one model and one data set.
 void add_split(AttackRow& row, const AttackRow& split);
 
 /// The paper's mean ± std, in percent; nothing where it has none.

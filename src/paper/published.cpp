@@ -64,9 +64,8 @@ class PublishedSolver : public Solver {
   PublishedSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options)
       : Solver(std::move(S), options) {
     if (!S_->symmetric)
-      throw UsageError(
-          "the published algorithm takes symmetric matrices only (--solver published); use direct or sparse "
-          "for a directed graph, or --direction undirected");
+      throw ArgumentError("solver", "the published algorithm takes symmetric matrices only",
+                          "use direct or sparse for a directed graph, or direction undirected");
     const Stopwatch watch;
     const auto [lambda, Q_S] = symmetric_eigen(dense(*S_).to(options.device, options.dtype));
     spectrum_ = std::make_shared<DenseSpectrum>(

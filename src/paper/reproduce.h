@@ -35,7 +35,7 @@ struct Experiment {
 /// The tables: "heterophilic" and "ppi".
 const std::vector<Experiment>& table_experiments();
 
-/// The rows that were asked for, EIGNN's where no model is named; UsageError for one that the experiment does
+/// The rows that were asked for, EIGNN's where no model is named; ArgumentError for one that the experiment does
 /// not have.
 std::vector<ExperimentRow> rows_of(const Experiment& experiment, const ReproduceOptions& options);
 

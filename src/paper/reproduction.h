@@ -41,7 +41,7 @@ struct Reproduction {
   bool timed = false;        // one run at a time, with all threads
   bool keep_models = false;  // the runs' weights and predictions stay
   std::string runs_of;       // the experiment whose runs it works on; empty: it has its own
-  /// InputError when a data set is missing; nothing is run.
+  /// DataError when a data set is missing; nothing is run.
   std::function<void(const ReproduceOptions&)> check;
   /// Runs what is not finished yet and returns the results, without their provenance.
   std::function<ResultJson(const ReproduceOptions&, const JobRunner&, const OnRun&)> run;
@@ -54,10 +54,10 @@ struct Reproduction {
 
 /// In the order in which `reproduce all` runs them.
 const std::vector<Reproduction>& reproductions();
-/// UsageError for a name that none has; "all" is named among the known ones.
+/// ArgumentError for a name that none has; "all" is named among the known ones.
 const Reproduction& reproduction(const std::string& name);
 
-/// UsageError for a model, rows or lengths that the experiment does not have.
+/// ArgumentError for a model, rows or lengths that the experiment does not have.
 void check_options(const Reproduction& experiment, const ReproduceOptions& options);
 
 /// "Made by …": the command, and the commits and machines of the runs.

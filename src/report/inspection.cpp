@@ -11,6 +11,7 @@
 #include "graph/content_hash.h"
 #include "graph/statistics.h"
 #include "run/checkpoint.h"
+#include "run/result_json.h"
 #include "run/run_folder.h"
 #include "train/assemble.h"
 #include "train/config.h"

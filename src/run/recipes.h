@@ -25,7 +25,7 @@ const std::vector<EmbeddedRecipe>& embedded_recipes();
 std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given);
 
 /// Fills what the caller did not set from `name = value` lines (a config.toml); returns the names set by
-/// either. InputError for a line or a name that makes no sense; `origin` names the text in messages.
+/// either. DataError for a line or a name that makes no sense; `origin` names the text in messages.
 std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
                                  const std::set<std::string>& given, const std::string& origin);
 

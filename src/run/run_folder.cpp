@@ -51,17 +51,15 @@ RunFolder RunFolder::create(const std::string& path, const TrainConfig& config) 
   std::error_code failed;
   std::filesystem::create_directories(path, failed);
   if (failed || !std::filesystem::is_directory(path))
-    throw InputError(
-        fmt::format("the run folder cannot be made: {} ({}); give --out a folder that can be written",
-                    failed ? failed.message() : "it is a file", path));
+    throw ResourceError(
+        fmt::format("the run folder cannot be made: {}", failed ? failed.message() : "it is a file"), path,
+        "give a folder that can be written");
   if (std::filesystem::exists(path + "/resume.safetensors"))
-    throw InputError(fmt::format(
-        "the folder holds a run that is not finished ({}); go on with --resume {}, or give another --out",
-        path, path));
+    throw DataError(path, "", "the folder holds a run that is not finished",
+                    "resume it, or give another folder");
   for (const char* trace : {"summary.json", "model.safetensors"})
     if (std::filesystem::exists(path + "/" + trace))
-      throw InputError(
-          fmt::format("the folder holds a run already ({}/{}); give another --out", path, trace));
+      throw DataError(path + "/" + trace, "", "the folder holds a run already", "give another folder");
   RunFolder folder(path);
   write_file_atomically(path + "/config.toml", to_toml(config));
   write_file_atomically(path + "/metrics.jsonl", "");
@@ -70,14 +68,13 @@ RunFolder RunFolder::create(const std::string& path, const TrainConfig& config) 
 
 RunFolder RunFolder::open(const std::string& path) {
   if (!std::filesystem::is_directory(path))
-    throw InputError(fmt::format("there is no such run folder ({}); start one with --out", path));
+    throw DataError(path, "", "there is no such run folder", "start a run there first");
   RunFolder folder(path);
   if (!std::filesystem::exists(folder.resume_path()))
-    throw InputError(fmt::format("{} ({}); start a new run with another --out",
-                                 std::filesystem::exists(path + "/summary.json")
-                                     ? "this run is complete"
-                                     : "nothing was saved to resume from",
-                                 path));
+    throw DataError(path, "",
+                    std::filesystem::exists(path + "/summary.json") ? "this run is complete"
+                                                                    : "nothing was saved to resume from",
+                    "start a new run in another folder");
   return folder;
 }
 
@@ -89,9 +86,8 @@ void RunFolder::append_epoch(const EpochReport& report) const {
               .dump()
        << '\n';
   if (!file.flush())
-    throw InputError(
-        fmt::format("the metrics cannot be written: {} ({}/metrics.jsonl); free some space, then --resume {}",
-                    std::strerror(errno), path_, path_));
+    throw ResourceError(fmt::format("the metrics cannot be written: {}", std::strerror(errno)),
+                        path_ + "/metrics.jsonl", "free some space, then resume the run");
 }
 
 void RunFolder::truncate_metrics(int64_t epoch) const {

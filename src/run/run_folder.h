@@ -12,7 +12,7 @@ class RunFolder {
  public:
   /// Makes the folder and config.toml; refuses a folder that holds a run already.
   static RunFolder create(const std::string& path, const TrainConfig& config);
-  /// A folder with an interrupted run; InputError when there is nothing to resume.
+  /// A folder with an interrupted run; DataError when there is nothing to resume.
   static RunFolder open(const std::string& path);
 
   void append_epoch(const EpochReport& report) const;

@@ -38,7 +38,7 @@ std::vector<int64_t> all_splits(const TrainConfig& config);
 std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int64_t>& splits,
                                 const std::string& folder);
 
-/// Makes the folder and writes `text` to the file `name` in it, which says what the folder is for. InputError
+/// Makes the folder and writes `text` to the file `name` in it, which says what the folder is for. DataError
 /// when it holds another text: results of two settings would be mixed.
 void claim_folder(const std::string& folder, const std::string& name, const std::string& text);
 

@@ -58,7 +58,7 @@ TrainOptions& TrainOptions::recipe(const std::string& name) {
   return *this;
 }
 
-Run train(const Dataset& data, const TrainOptions& options) {
+TrainedRun train(const Dataset& data, const TrainOptions& options) {
   TrainConfig config = options.config;
   config.dataset = data.name.empty() ? config.dataset : data.name;
   const bool as_is = config.feature_norm == FeatureNorm::none && config.train_graphs == 0;
