@@ -7,21 +7,18 @@ namespace eignn {
 /// serves the eigendecompositions alone.
 void set_blas_threads(int threads);
 
-/// One BLAS thread for as long as it lives: where our own loops are the parallel ones, both pools would fight
-/// for the cores. Nothing to do where there is one pool, that of OpenMP.
+/// One BLAS thread for as long as one of these lives in the process: where our own loops are the parallel
+/// ones, both pools would fight for the cores. Nothing to do where there is one pool, that of OpenMP.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();
   ~SingleThreadedBlas();
   SingleThreadedBlas(const SingleThreadedBlas&) = delete;
   SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
-
- private:
-  int before_;
 };
 
-/// One thread for libtorch and every BLAS for as long as it lives: for problems so small that waking others
-/// costs more than they do.
+/// One thread for libtorch and every BLAS in what this thread does, for as long as it lives: for problems so
+/// small that waking others costs more than they do.
 class SingleThread {
  public:
   SingleThread();
