@@ -112,7 +112,7 @@ void solve(benchmark::State& state, const char* solver_name) {
     F = F + 1e-4 * torch::randn({m, m});
     state.ResumeTiming();
     const auto solved = solver->solve(F, X);
-    iterations = solved->iterations;
+    iterations = solved->iterations();
     benchmark::DoNotOptimize(solved.get());
   }
   state.counters["products"] = static_cast<double>(iterations);

@@ -15,7 +15,8 @@ struct Graph {
   std::vector<int64_t> row_begin = {0};  // nodes + 1 offsets into target
   std::vector<int64_t> target;           // the heads of the arcs that leave each node
 
-  /// Merges duplicates. Throws InputError when an id is negative or not below `nodes`.
+  /// Merges duplicates. Throws ArgumentError when an id is negative or not below `nodes`, ResourceError where
+  /// so many nodes do not fit into memory.
   static Graph from_arcs(int64_t nodes, const std::vector<int64_t>& source,
                          const std::vector<int64_t>& target);
 
@@ -28,6 +29,10 @@ struct Graph {
   int64_t isolated() const;          // nodes with no arc to or from another node
   bool is_symmetric() const;
 };
+
+/// Throws ArgumentError where the offsets or targets of a graph that was put together by hand contradict each
+/// other. Every function here and in propagation.h that takes a graph calls it first: one pass over the arcs.
+void check(const Graph& graph);
 
 /// Weakly connected components: `label[v]` in 0 … count-1, numbered by their smallest node.
 struct Components {
@@ -44,6 +49,7 @@ Components weak_components(const Graph& graph);
 int64_t longest_hops(const Graph& graph);
 
 /// `chains` directed paths of `length` nodes; node k of chain c is c·length + k, arcs run away from node 0.
+/// ArgumentError for a negative number, or more nodes than can be counted.
 Graph chain_graph(int64_t chains, int64_t length);
 
 /// The probabilities of the four quarters of the adjacency matrix at every level; the fourth is what is left.
@@ -53,8 +59,8 @@ struct RmatOptions {
 
 /// A recursive random graph (Chakrabarti, Zhan and Faloutsos, 2004): `edges` distinct pairs of different
 /// nodes, one arc each, degrees skewed like those of the web. The nodes are renumbered at random, so that an
-/// id says nothing of a degree. Fixed by the seed. UsageError when there are not so many pairs, or the
-/// options are no probabilities; InputError where so many pairs will not come up.
+/// id says nothing of a degree. Fixed by the seed. ArgumentError when there are not so many pairs, or the
+/// options are no probabilities; ConvergenceError where so many pairs will not come up.
 Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options = {});
 
 /// Zachary's karate club (1977): 34 members, 78 friendships (both arcs of each).

@@ -45,7 +45,12 @@ struct Propagation {
 /// a zero column). Duplicate arcs count once; a loop in the data adds 1 on top of I.
 Propagation make_propagation(const Graph& graph, const PropagationOptions& options = {});
 
-Direction parse_direction(const std::string& name);          // throws UsageError on an unknown name
+/// Throws ArgumentError where the parts of an S that was put together by hand contradict each other: lengths,
+/// offsets, columns out of range or order, numbers that are negative or not finite, `symmetric` said of a
+/// matrix that is not. make_solver() and residual() call it: one pass over the entries.
+void check(const Propagation& S);
+
+Direction parse_direction(const std::string& name);          // throws ArgumentError on an unknown name
 Normalisation parse_normalisation(const std::string& name);  // likewise
 const char* name(Direction);
 const char* name(Normalisation);

@@ -23,7 +23,8 @@ struct ScaledRows {
   torch::Tensor values;     // (rows, m)
   torch::Tensor exponents;  // int64 (rows,) or undefined
 
-  /// The rows in the ordinary range: what underflows is 0, what overflows is infinite.
+  /// The rows in the ordinary range: what underflows is 0, what overflows is infinite. ArgumentError unless
+  /// there is one exponent per row.
   torch::Tensor plain() const;
 };
 
@@ -53,55 +54,106 @@ struct ProjectedGradients {
   torch::Tensor F, C;
 };
 
-/// A solved equilibrium. Holds what its adjoint needs, and does not change; neither may X, which it may read
-/// again. Some work may be left until it is asked for, so that one solver's equilibria are for one thread.
+class Solver;
+
+namespace detail {
+struct Door;    // what the solvers' public functions check against, and the lock they hold
+struct Inputs;  // the F and X that something was solved for
+}  // namespace detail
+
+/// A solved equilibrium. Holds what its adjoint needs, also after its solver is gone.
+///
+/// Every public function checks its arguments (ArgumentError: shapes, types, devices, indices out of range)
+/// and refuses to work where F or X was written to after the solve (ArgumentError: F, X). An undefined index
+/// stands for all nodes. Nothing here records for autograd; equilibrium() below does.
+///
+/// A solver and all that it solved share one lock, which each public function holds: they may be used from
+/// any number of threads, one at a time. Without nodes or without features the answers are empty tensors of
+/// the right shape; only the moments of no nodes are refused.
 class Equilibrium {
  public:
   virtual ~Equilibrium() = default;
 
-  /// Z at the given nodes (int64 index), or at all nodes when the index is undefined.
-  virtual ScaledRows rows(const torch::Tensor& index = {}) const = 0;
+  /// Z at the given nodes (int64 index), or at all nodes when the index is undefined. Not to be written to.
+  ScaledRows rows(const torch::Tensor& index = {}) const;
 
   /// Z C at these nodes: scores without the Z they come from, where a solver can do without.
-  virtual torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const;
+  torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const;
 
-  virtual Moments moments() const;
+  Moments moments() const;
 
   /// Given Y = ∂L/∂Z at these nodes (0 elsewhere), solves W = γ g W Sᵀ + Y and returns the gradients.
-  virtual Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const = 0;
+  Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const;
 
   /// W at all nodes, for one who has no use for the gradient in F.
-  virtual ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const {
-    return pull(index, Y, /*want_X=*/true).X;
-  }
+  ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const;
 
   /// The same as pull() for an L that depends on the moments too, with these derivatives.
-  virtual Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
-                                      bool want_X) const;
+  Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
+                              bool want_X) const;
 
   /// Given ∂L/∂(Z C) at these nodes (0 elsewhere).
-  virtual ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
-                                            const torch::Tensor& C) const;
+  ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
+                                    const torch::Tensor& C) const;
 
   // Of what was done so far: a solver may leave Z at all nodes until somebody asks for it.
-  mutable int64_t iterations = 0;
-  mutable double seconds = 0;
+  int64_t iterations() const;
+  double seconds() const;
+
+  /// Whether it is `solver`'s answer for this F and this X, neither of them written to since.
+  bool is_of(const Solver& solver, const torch::Tensor& F, const torch::Tensor& X) const;
+
+ protected:
+  // The solver's own half: arguments are checked, contiguous where kernels need it, and the lock is held.
+  virtual ScaledRows do_rows(const torch::Tensor& index) const = 0;
+  virtual torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const;
+  virtual Moments do_moments() const;
+  virtual Gradients do_pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const = 0;
+  virtual ScaledRows do_pull_X(const torch::Tensor& index, const ScaledRows& Y) const;
+  virtual Gradients do_pull_with_moments(const torch::Tensor& index, const ScaledRows& Y,
+                                         const Moments& moments, bool want_X) const;
+  virtual ProjectedGradients do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
+                                               const torch::Tensor& C) const;
+
+  mutable int64_t iterations_ = 0;
+  mutable double seconds_ = 0;
+
+ private:
+  friend class Solver;
+  template <class Work>
+  auto checked(Work work) const;                  // work(inputs) behind the lock
+  std::shared_ptr<const detail::Inputs> inputs_;  // set by Solver::solve
 };
 
-/// f = Z C, solved for one who has no use for Z itself: a solver may start from C and never know Z. Does not
-/// change.
+/// f = Z C, solved for one who has no use for Z itself: a solver may start from C and never know Z. Checked
+/// and locked as an Equilibrium is; C must not be written to either.
 class Projection {
  public:
   virtual ~Projection() = default;
 
   /// Z C at these nodes, (index.size(0), columns of C).
-  virtual torch::Tensor rows(const torch::Tensor& index) const = 0;
+  torch::Tensor rows(const torch::Tensor& index) const;
 
   using Gradients = ProjectedGradients;
   /// Given ∂L/∂f at these nodes (0 elsewhere).
-  virtual Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const = 0;
+  Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const;
 
-  mutable double seconds = 0;
+  double seconds() const;
+
+  /// Whether it was solved for this F and this C, neither of them written to since.
+  bool is_of(const torch::Tensor& F, const torch::Tensor& C) const;
+
+ protected:
+  virtual torch::Tensor do_rows(const torch::Tensor& index) const = 0;
+  virtual Gradients do_pull(const torch::Tensor& index, const torch::Tensor& cotangent) const = 0;
+
+  mutable double seconds_ = 0;
+
+ private:
+  friend class Solver;
+  template <class Work>
+  auto checked(Work work) const;
+  std::shared_ptr<const detail::Inputs> inputs_;  // set by Solver::project
 };
 
 /// Eigenvalues (k,) ascending and eigenvectors (k, k) of one diagonal block of S.
@@ -132,7 +184,8 @@ struct SolverOptions {
   SpectrumStore* store = nullptr;  // spectral and krylov: eigenbases kept between runs
 };
 
-/// A solver bound to one graph.
+/// A solver bound to one graph. Its functions check their arguments, and threads take turns (see
+/// Equilibrium).
 ///
 ///     auto S = std::make_shared<Propagation>(make_propagation(graph));
 ///     auto solver = make_solver("auto", S, {}, m);
@@ -142,13 +195,15 @@ class Solver {
   virtual ~Solver() = default;
   virtual const char* name() const = 0;
 
-  /// X is analysed once and the analysis kept as long as the same tensor (same storage, same version) is
-  /// given.
-  virtual std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) = 0;
+  /// Z for F (m, m) and X (n, m), of the solver's type and device. X is analysed once and the analysis kept
+  /// as long as the same tensor (same storage, same version) is given. ArgumentError where X has a NaN or an
+  /// infinity (on a GPU only of an X that requires no gradient); ConvergenceError where F has, or the
+  /// iteration does not arrive; ResourceError where memory or the device fails.
+  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X);
 
   /// Z C alone, C being (m, few).
-  virtual std::shared_ptr<const Projection> project(const torch::Tensor& F, const torch::Tensor& X,
-                                                    const torch::Tensor& C);
+  std::shared_ptr<const Projection> project(const torch::Tensor& F, const torch::Tensor& X,
+                                            const torch::Tensor& C);
 
   /// Whether an evaluation and the next training step may share one solve, as nothing but F and X decides it.
   virtual bool shares_solves() const { return true; }
@@ -158,10 +213,21 @@ class Solver {
   double preprocess_seconds() const { return preprocess_seconds_; }
 
  protected:
-  Solver(std::shared_ptr<const Propagation> S, SolverOptions options) : S_(std::move(S)), options_(options) {}
+  Solver(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
+  // The solver's own half: F and X are checked and contiguous, neither n nor m is 0, and the lock is held.
+  virtual std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) = 0;
+  /// By way of Z, unless a solver knows better.
+  virtual std::shared_ptr<Projection> do_project(const torch::Tensor& F, const torch::Tensor& X,
+                                                 const torch::Tensor& C);
+
   std::shared_ptr<const Propagation> S_;
   SolverOptions options_;
   double preprocess_seconds_ = 0;
+
+ private:
+  friend class Equilibrium;
+  std::shared_ptr<detail::Door> door_;
 };
 
 /// What `auto` chooses, and why, in a sentence for people.
@@ -175,9 +241,11 @@ struct Plan {
 Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options,
                  bool needs_all = false);
 
-/// By name: auto, spectral, direct, krylov, deflated, sparse, picard, published. Throws UsageError for an
-/// unknown name (with the nearest one) and for a graph that the solver cannot take (a symmetric method, a
-/// directed graph).
+/// By name: auto, spectral, direct, krylov, deflated, sparse, picard, published. Throws ArgumentError for an
+/// unknown name (with the nearest one), for options out of range, for an S that is null or contradicts itself
+/// (check() in propagation.h) and for a graph that the solver cannot take (a symmetric method, a directed
+/// graph); ResourceError where its preparation does not fit into memory. `features` is m, 0 or more; `S` may
+/// have no nodes.
 std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<const Propagation> S,
                                     const SolverOptions& options, int64_t features, bool needs_all = false);
 
@@ -197,7 +265,8 @@ SolveStatus status_of(const Solver& solver, const Equilibrium& solved, const tor
 /// values at `index` (all nodes when undefined); gradients with respect to them are understood with the row's
 /// own exponent taken out, so heads that do not depend on a row's scale may ignore `exponents`.
 ///
-/// `cached` may name the equilibrium of the same F and X, when it was solved already.
+/// `cached` may name the equilibrium of the same solver, F and X, when it was solved already; ArgumentError
+/// where it is another's.
 ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
                        const torch::Tensor& index = {}, std::shared_ptr<const Equilibrium> cached = nullptr);
 

@@ -1,6 +1,7 @@
 // The equilibrium as a node of libtorch's graph: its backward is the solver's own adjoint.
 #include <torch/torch.h>
 
+#include "eignn/error.h"
 #include "eignn/solver.h"
 #include "equilibrium/tf32.h"
 
@@ -88,8 +89,11 @@ class ProjectionFunction : public torch::autograd::Function<ProjectionFunction> 
 
 c10::intrusive_ptr<Solved> solve(Solver& solver, const torch::Tensor& F, const torch::Tensor& X,
                                  const torch::Tensor& index, std::shared_ptr<const Equilibrium> cached) {
+  if (cached && !cached->is_of(solver, F, X))
+    throw ArgumentError("cached",
+                        "it was not solved for this F and X by this solver, or one was written to since",
+                        "solve again");
   if (!cached) {
-    const torch::NoGradGuard guard;
     const ProductsInTf32 in_full(false);
     cached = solver.solve(F, X);
   }
@@ -110,6 +114,10 @@ ScaledRows equilibrium(Solver& solver, const torch::Tensor& F, const torch::Tens
 
 torch::Tensor projected(std::shared_ptr<const Projection> projection, const torch::Tensor& F,
                         const torch::Tensor& C, const torch::Tensor& index) {
+  if (!projection) throw ArgumentError("projection", "there is none", "make one with Solver::project");
+  if (!projection->is_of(F, C))
+    throw ArgumentError("projection", "it was not solved for this F and C, or one was written to since",
+                        "project again");
   auto held = c10::make_intrusive<Projected>();
   held->projection = std::move(projection);
   held->index = index;

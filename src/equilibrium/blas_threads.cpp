@@ -1,6 +1,10 @@
 #include "equilibrium/blas_threads.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <omp.h>
+
+#include <mutex>
 
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
 extern "C" int openblas_get_num_threads() __attribute__((weak));
@@ -21,20 +25,41 @@ bool blas_has_threads_of_its_own() {
   return openblas_get_parallel && openblas_get_parallel() != openmp;
 }
 
-SingleThreadedBlas::SingleThreadedBlas() : before_(blas_threads()) {
-  if (blas_has_threads_of_its_own()) set_blas_threads(1);
+namespace {
+// OpenBLAS counts its threads for the whole process: the first to hold them back remembers how many there
+// were, the last to leave gives them back.
+std::mutex held_back_mutex;
+int held_back = 0, threads_before = 1;
+}  // namespace
+
+SingleThreadedBlas::SingleThreadedBlas() {
+  if (!blas_has_threads_of_its_own()) return;
+  const std::lock_guard<std::mutex> lock(held_back_mutex);
+  if (held_back++ > 0) return;
+  threads_before = blas_threads();
+  set_blas_threads(1);
 }
 
 SingleThreadedBlas::~SingleThreadedBlas() {
-  if (blas_has_threads_of_its_own()) set_blas_threads(before_);
+  if (!blas_has_threads_of_its_own()) return;
+  const std::lock_guard<std::mutex> lock(held_back_mutex);
+  if (--held_back == 0) set_blas_threads(threads_before);
+}
+
+// at::set_num_threads would also be what a thread that starts just now begins with.
+void set_threads_of_this_thread(int threads) {
+  if (at::hasMKL())
+    at::set_num_threads(threads);
+  else
+    omp_set_num_threads(threads);
 }
 
 SingleThread::SingleThread() : before_(at::get_num_threads()) {
-  at::set_num_threads(1);
+  set_threads_of_this_thread(1);
 }
 
 SingleThread::~SingleThread() {
-  at::set_num_threads(before_);
+  set_threads_of_this_thread(before_);
 }
 
 }  // namespace eignn

@@ -1,9 +1,7 @@
 #include "equilibrium/conjugate_gradients.h"
 
-#include <fmt/format.h>
 #include <torch/torch.h>
 
-#include "eignn/error.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
@@ -31,9 +29,7 @@ int64_t conjugate_gradients(const std::function<torch::Tensor(const torch::Tenso
     ++products;
     auto rho = column_dots(r, r);  // ρ = ⟨r, r⟩, a column each
     double r_norm = rho.sum().sqrt().item<double>();
-    if (!std::isfinite(r_norm))
-      throw InputError(
-          fmt::format("a value is not finite ({}); check the features and weights for overflow", solver));
+    if (!std::isfinite(r_norm)) throw not_finite(solver);
     const double bound = tolerance * (x_norm + Z.norm().item<double>());
     if (r_norm <= bound) return products;
     auto p = r.clone();
@@ -56,8 +52,7 @@ int64_t conjugate_gradients(const std::function<torch::Tensor(const torch::Tenso
       r_norm = rho.sum().sqrt().item<double>();
     }
   }
-  throw InputError(fmt::format("{} did not converge in {} products (γ {}, tolerance {:.1e}); {}", solver,
-                               products, options.gamma, tolerance, remedy));
+  throw did_not_converge(solver, products, "products", options, remedy);
 }
 
 }  // namespace eignn

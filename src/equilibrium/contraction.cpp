@@ -65,18 +65,18 @@ torch::Tensor pull_known(const torch::Tensor& F, const torch::Tensor& gram, doub
 
 }  // namespace
 
-Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon, bool later)
+Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon, CheckNu check)
     : F_(F.detach()), gram_(gram_of(F_)), nu_(gram_.norm()), gamma_(gamma), epsilon_(epsilon) {
-  if (!later) nu();
+  if (check == CheckNu::now) nu();
 }
 
 double Contraction::nu() const {
-  if (!nu_here_) nu_here_ = nu_.item<double>();
+  if (!nu_on_host_) nu_on_host_ = nu_.item<double>();
   // An infinite ν would make g = 0, and Z = X would look like a solution.
-  if (!std::isfinite(*nu_here_))
-    throw InputError(
-        "the weights are out of range (‖FᵀF‖ overflows); scale F down, or lower --lr in training");
-  return *nu_here_;
+  if (!std::isfinite(*nu_on_host_))
+    throw ConvergenceError("the weights are out of range", "‖FᵀF‖ is not finite",
+                           "scale F down, or lower lr in training");
+  return *nu_on_host_;
 }
 
 torch::Tensor Contraction::pullback(torch::Tensor R) const {

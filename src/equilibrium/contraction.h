@@ -11,16 +11,19 @@ namespace eignn {
 /// g and its derivative. O(m³), without an eigendecomposition.
 class Contraction {
  public:
-  /// Throws InputError where ν is infinite: at once, or `later`, when nu() is first asked for and a GPU has
-  /// had something to do until then.
-  Contraction(const torch::Tensor& F, double gamma, double epsilon, bool later = false);
+  /// When to look whether ν is finite: reading it makes the host wait for a GPU.
+  enum class CheckNu { now, when_read };
+
+  /// Throws ConvergenceError where ν is not finite. With CheckNu::when_read that is nu()'s to do, and the
+  /// caller must call it.
+  Contraction(const torch::Tensor& F, double gamma, double epsilon, CheckNu check = CheckNu::now);
 
   const torch::Tensor& F() const { return F_; }
   torch::Tensor g() const { return gram_ / (nu_ + epsilon_); }
   const torch::Tensor& gram() const { return gram_; }           // FᵀF
   torch::Tensor scale() const { return 1 / (nu_ + epsilon_); }  // g = scale · FᵀF
-  double nu() const;
-  const torch::Tensor& nu_there() const { return nu_; }  // where F is
+  double nu() const;                                            // checked to be finite
+  const torch::Tensor& nu_on_device() const { return nu_; }     // unchecked, without waiting for a GPU
   double epsilon() const { return epsilon_; }
 
   /// ∇F for R = W Sᵀ Zᵀ:  γ/(ν+ε) · F (R + Rᵀ - 2⟨FᵀF, R⟩/(ν² + εν) · FᵀF).  At F = 0 the gradient is 0.
@@ -34,7 +37,7 @@ class Contraction {
   double gamma_, epsilon_;
 
  private:
-  mutable std::optional<double> nu_here_;  // not on a GPU
+  mutable std::optional<double> nu_on_host_;
 };
 
 /// FᵀF of a batch, (b, m, m).

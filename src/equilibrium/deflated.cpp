@@ -57,7 +57,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
   DeflatedEquilibrium(std::shared_ptr<const SparseProduct> S, bool symmetric,
                       std::shared_ptr<const Source> source, const torch::Tensor& F,
                       const SolverOptions& options)
-      : NodeSpaceEquilibrium("deflated", std::move(S), F, options, /*later=*/true),
+      : NodeSpaceEquilibrium("deflated", std::move(S), F, options, Contraction::CheckNu::when_read),
         source_(std::move(source)),
         deflation_(deflate(contraction_)) {
     const ProductsInTf32 in_full(false);
@@ -71,7 +71,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
     const double down = scale_down(source_->norm);
     const auto times = [&](const torch::Tensor& C) { return source_->times(down == 1 ? C : C * down); };
     Z_ = solve(down == 1 ? source_->X : source_->X * down, times, source_->norm * down, /*adjoint=*/false,
-               iterations);
+               iterations_);
     if (down != 1) Z_.div_(down);
   }
 
@@ -178,13 +178,10 @@ class DeflatedSolver : public Solver {
   }
   const char* name() const override { return "deflated"; }
 
-  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    const Stopwatch watch;
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const auto& source =
         features_.get(X, [](const torch::Tensor& x) { return std::make_shared<const Source>(x); });
-    auto solved = std::make_shared<DeflatedEquilibrium>(product_, S_->symmetric, source, F, options_);
-    solved->seconds = watch.seconds();
-    return solved;
+    return std::make_shared<DeflatedEquilibrium>(product_, S_->symmetric, source, F, options_);
   }
 
  private:

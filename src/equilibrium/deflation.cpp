@@ -73,7 +73,7 @@ Deflation deflate(const Contraction& contraction) {
   // Powers of FᵀF/ν on the start: its largest eigenvalue is 1/√m at least, so that they stay in range.
   std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
   for (int power = 0; power < blocks; ++power)
-    powers.push_back(gram.mm(powers.back() / contraction.nu_there()));
+    powers.push_back(gram.mm(powers.back() / contraction.nu_on_device()));
   // In float64: the powers lean on each other, and what tells them apart is far below 1e-7 of them.
   const auto Y =
       torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1).to(torch::kFloat64);

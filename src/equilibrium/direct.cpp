@@ -18,6 +18,7 @@
 #include "eignn/error.h"
 #include "equilibrium/blas_threads.h"
 #include "equilibrium/contraction.h"
+#include "equilibrium/feature_cache.h"
 #include "equilibrium/fingerprint.h"
 #include "equilibrium/gth_kernel.h"
 #include "equilibrium/solvers.h"
@@ -191,13 +192,13 @@ class DirectEquilibrium : public Equilibrium {
           work_->y);
   }
 
-  ScaledRows rows(const torch::Tensor& index) const override {
+  ScaledRows do_rows(const torch::Tensor& index) const override {
     const SingleThreadedBlas guard;
     const Layout& layout = *problem_->merged;
     return unpack_rows(layout, work_->y, nodes_of(index), layout.left);
   }
 
-  Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
+  Gradients do_pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
     const SingleThreadedBlas guard;
     const Layout &merged = *problem_->merged, &separate = *problem_->separate;
     const auto nodes = nodes_of(index), Y_tilde = Y.values.to(torch::kCPU).mm(g_.Q);
@@ -205,9 +206,8 @@ class DirectEquilibrium : public Equilibrium {
     solve(merged, Sources(merged, nodes), Y_tilde, exponents, merged.left, /*transposed=*/true, work_->v);
     const auto R_tilde = product(merged, work_->y, work_->v);
     if (!std::isfinite(R_tilde.abs().max().template item<double>()))
-      throw InputError(
-          "the gradient of F leaves the floating range (direct); scale the cotangent down, or use --dtype "
-          "float64");
+      throw ConvergenceError("the gradient of F leaves the floating range", "direct",
+                             "scale the cotangent down, or use dtype float64");
     Gradients out;
     out.F = g_.pullback(g_.Q.mm(R_tilde).mm(g_.Q.t())).to(device_);
     if (want_X) {  // every node has a gradient of its own
@@ -244,10 +244,8 @@ class DirectEquilibrium : public Equilibrium {
     });
     for (char ok : regular)
       if (!ok)
-        throw InputError(
-            "the equilibrium does not exist: I - γ S⊗g is singular in this precision (γ = 1 and ε = 0?); use "
-            "γ below 1, or "
-            "ε above 0");
+        throw ConvergenceError("the equilibrium does not exist: I - γ S⊗g is singular in this precision",
+                               "γ = 1 and ε = 0?", "use γ below 1, or ε above 0");
   }
 
   // y M = b, instance by instance: a chain's numbers stay in the nearest cache from load to
@@ -287,7 +285,8 @@ class DirectEquilibrium : public Equilibrium {
     const int64_t at = (place - instance.begin) * W;
     for (int64_t l = 0; l < columns; ++l) {
       if (lanes.mantissa[at + l] != 0 && lanes.digit[at + l] != digits)
-        throw InputError("a node appears twice with different exponents (cotangent); add its rows up first");
+        throw ArgumentError("Y.exponents", "a node appears twice with different exponents",
+                            "add its rows up first");
       lanes.mantissa[at + l] += row[l] * factor;
       lanes.digit[at + l] = static_cast<Int>(digits);
     }
@@ -373,17 +372,10 @@ class DirectSolver : public Solver {
   }
   const char* name() const override { return "direct"; }
 
-  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const SingleThreadedBlas guard;
-    const Stopwatch watch;
-    if (!seen_.is_same(X) || version_ != X._version()) {
-      seen_ = X;
-      version_ = X._version();
-      problem_ = analyse(X.detach().to(torch::kCPU));
-    }
-    auto solved = std::make_shared<DirectEquilibrium<T>>(problem_, workspace(), F.detach(), options_);
-    solved->seconds = watch.seconds();
-    return solved;
+    const auto& problem = problem_.get(X, [&](const torch::Tensor& x) { return analyse(x.to(torch::kCPU)); });
+    return std::make_shared<DirectEquilibrium<T>>(problem, workspace(), F, options_);
   }
 
  private:
@@ -418,10 +410,8 @@ class DirectSolver : public Solver {
 
   std::shared_ptr<const Analysis> analysis_;
   std::shared_ptr<const Layout> separate_;
-  std::shared_ptr<const Problem> problem_;
+  FeatureCache<std::shared_ptr<const Problem>> problem_;
   std::vector<std::shared_ptr<Workspace<T>>> workspaces_;
-  torch::Tensor seen_;
-  int64_t version_ = -1;
 };
 
 }  // namespace

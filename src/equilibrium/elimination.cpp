@@ -52,11 +52,10 @@ Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budge
     const double width = static_cast<double>(column.size());
     bytes += width * budget.per_slot + width * (width - 1) / 2 * budget.per_update;
     if (bytes > budget.limit)
-      throw InputError(
-          fmt::format("the direct solver would need more than {:.3g} GB (the graph's factors fill in: at "
-                      "node {} of {}); use --solver "
-                      "spectral, krylov or sparse",
-                      1e-9 * budget.limit, k, S.nodes));
+      throw ResourceError(
+          fmt::format("the direct solver would need more than {:.3g} GB", 1e-9 * budget.limit),
+          fmt::format("the graph's factors fill in: at node {} of {}", k, S.nodes),
+          "use solver spectral, krylov or sparse");
   }
   return s;
 }
@@ -177,7 +176,7 @@ EliminationCost estimate_elimination(const Propagation& S) {
       cost.slots += static_cast<int64_t>(column.size());
       cost.updates += width * (width - 1) / 2;
     }
-  } catch (const InputError&) {
+  } catch (const ResourceError&) {
     return EliminationCost::unaffordable(S.nodes);
   }
   return cost;

@@ -52,7 +52,7 @@ struct EliminationCost {
 /// it is not tried, and the cost said to be unaffordable.
 EliminationCost estimate_elimination(const Propagation& S);
 
-/// Throws InputError when the factors of that many shifts would pass `memory_limit` bytes.
+/// Throws ResourceError when the factors of that many shifts would pass `memory_limit` bytes.
 Elimination analyse_elimination(const Propagation& S, int64_t shifts = 8, int64_t bytes_per_number = 8,
                                 double memory_limit = 8e9);
 

@@ -17,10 +17,8 @@
 //
 // Stops when ‖r‖ ≤ tol (‖X‖ + ‖Z‖) by the recurrence, and believes it when a random sketch of the true
 // residual, r Ω with a thin Ω, agrees; if not, it goes on from a recomputed residual.
-#include <fmt/format.h>
 #include <torch/torch.h>
 
-#include "eignn/error.h"
 #include "equilibrium/chebyshev.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/deflation.h"
@@ -92,10 +90,6 @@ Standing standing_of(const torch::Tensor& squares_by_row, double allowance) {
   return out;
 }
 
-[[noreturn]] void refuse_infinite() {
-  throw InputError("a value is not finite (krylov); check the features and weights for overflow");
-}
-
 // Solves A Z = X for every row, with ‖X‖ near 1, and returns the number of products with g. ‖X‖ of the whole
 // problem, whose other rows are solved already, sets the scale.
 int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X,
@@ -109,7 +103,7 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
   constexpr int most_rounds = 20;  // by then the recurrence and the true residual will never agree
   for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
     double r_norm = r.norm().item<double>();
-    if (!std::isfinite(r_norm)) refuse_infinite();
+    if (!std::isfinite(r_norm)) throw not_finite("krylov");
     const auto bound = [&] { return share_of_iteration * tolerance * (x_norm + Z.norm().item<double>()); };
     if (r_norm <= bound()) return products;
     {
@@ -150,15 +144,13 @@ int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, co
     r = X - A(Z);
     ++products;
   }
-  throw InputError(
-      fmt::format("krylov did not converge in {} products (γ {}, tolerance {:.1e}); use --solver spectral",
-                  products, options.gamma, tolerance));
+  throw did_not_converge("krylov", products, "products", options, "use solver spectral");
 }
 
 // The same for X of any size.
 int64_t solve_rows(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X, double x_norm,
                    const SolverOptions& options, torch::Tensor& Z) {
-  if (!std::isfinite(x_norm)) refuse_infinite();
+  if (!std::isfinite(x_norm)) throw not_finite("krylov");
   const int k = out_of_scale(x_norm);
   if (k == 0) return conjugate_gradients(A, M, X, x_norm, options, Z);
   const int64_t products =
@@ -183,26 +175,26 @@ class KrylovEquilibrium : public Equilibrium {
       : range_(std::move(range)),
         source_(std::move(source)),
         options_(options),
-        contraction_(F, options.gamma, options.epsilon, /*later=*/true) {
+        contraction_(F, options.gamma, options.epsilon, Contraction::CheckNu::when_read) {
     const auto& gram = contraction_.gram();
     const auto scale = contraction_.scale();
     const auto gamma_lambda = options.gamma * range_->lambda.unsqueeze(1);
     A_ = {gram, gamma_lambda * scale, source_->sketch, gram.mm(source_->sketch)};
     M_ = std::make_unique<Preconditioner>(deflate(contraction_), gamma_lambda);
-    iterations = solve_rows(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
+    iterations_ = solve_rows(A_, *M_, source_->X_hat, source_->norm, options_, Z_hat_);
   }
 
   // Z = X + Q_r (Ẑ - X̂)
-  ScaledRows rows(const torch::Tensor& index) const override {
+  ScaledRows do_rows(const torch::Tensor& index) const override {
     return {rows_of(source_->X, index) + range_->to_nodes(Z_hat_ - source_->X_hat, index), {}};
   }
 
-  torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const override {
+  torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
     return rows_of(source_->X, index).mm(C) + range_->to_nodes((Z_hat_ - source_->X_hat).mm(C), index);
   }
 
   // With o = Q_rᵀ 1: the range has Ẑ - o meanᵀ of the centred Z, the rest what X has there.
-  Moments moments() const override {
+  Moments do_moments() const override {
     const auto mean = this->mean();
     const auto inside = torch::addmm(Z_hat_, range_->ones, mean.unsqueeze(0), 1, -1).square_().sum(0);
     const auto outside = source_->rest_squares - 2 * mean * source_->rest_sums +
@@ -210,21 +202,21 @@ class KrylovEquilibrium : public Equilibrium {
     return {mean, (inside + outside.clamp_min(0)) / static_cast<double>(range_->nodes)};
   }
 
-  Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
+  Gradients do_pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
     const auto plain = Y.plain();
     return pull_spectral(range_->to_spectral(plain, index), norm_of(plain), index, plain, want_X);
   }
 
-  ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
+  ScaledRows do_pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
     const auto plain = Y.plain(), Y_hat = range_->to_spectral(plain, index);
     torch::Tensor W_hat;
     solve_rows(A_, *M_, Y_hat, norm_of(plain), options_, W_hat);
     return {to_nodes(W_hat, Y_hat, index, plain), {}};
   }
 
-  Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& bar,
-                              bool want_X) const override {
-    if (want_X) return Equilibrium::pull_with_moments(index, Y, bar, want_X);
+  Gradients do_pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& bar,
+                                 bool want_X) const override {
+    if (want_X) return Equilibrium::do_pull_with_moments(index, Y, bar, want_X);
     const auto plain = Y.plain();
     auto Y_hat = range_->to_spectral(plain, index);
     add_moments_cotangent_(Y_hat, range_->ones, Z_hat_, mean(), range_->nodes, bar);
@@ -277,7 +269,7 @@ class KrylovProjection : public Projection {
         source_(std::move(source)),
         alpha_(std::move(alpha)),
         C_(C.detach().clone()),
-        contraction_(F, options.gamma, options.epsilon, /*later=*/true),
+        contraction_(F, options.gamma, options.epsilon, Contraction::CheckNu::when_read),
         chain_(alpha_.size(1), 1, C.size(1), C.size(0), F.options()) {
     twice_argument_ = {contraction_.gram(), contraction_.scale()};
     chain_.run(C_.t().unsqueeze(0), twice_argument_);
@@ -286,11 +278,11 @@ class KrylovProjection : public Projection {
   }
 
   // Z C = X C + Q_r (f̂ - X̂ C)
-  torch::Tensor rows(const torch::Tensor& index) const override {
+  torch::Tensor do_rows(const torch::Tensor& index) const override {
     return X_at(index).mm(C_) + range_->to_nodes(f_beyond_X_, index);
   }
 
-  Gradients pull(const torch::Tensor& index, const torch::Tensor& cotangent) const override {
+  Gradients do_pull(const torch::Tensor& index, const torch::Tensor& cotangent) const override {
     const auto D = range_->to_spectral(cotangent, index);  // (r, columns)
     const auto P_bar = pull_chebyshev_sum(source_->X_hat, alpha_, D).view(chain_.P.sizes());
     const auto through = chain_.pull(P_bar, twice_argument_);
@@ -322,23 +314,17 @@ class KrylovSolver : public Solver {
   }
   const char* name() const override { return "krylov"; }
 
-  std::shared_ptr<const Projection> project(const torch::Tensor& F, const torch::Tensor& X,
-                                            const torch::Tensor& C) override {
-    if (!starts_at(C)) return Solver::project(F, X, C);
-    const Stopwatch watch;
+  std::shared_ptr<Projection> do_project(const torch::Tensor& F, const torch::Tensor& X,
+                                         const torch::Tensor& C) override {
+    if (!starts_at(C)) return Solver::do_project(F, X, C);
     if (!alpha_.defined())
       alpha_ = chebyshev_coefficients(range_->lambda, options_.gamma,
                                       chebyshev_terms(options_.gamma, backward_tolerance(options_)));
-    auto projection = std::make_shared<KrylovProjection>(range_, source(X), alpha_, F, C, options_);
-    projection->seconds = watch.seconds();
-    return projection;
+    return std::make_shared<KrylovProjection>(range_, source(X), alpha_, F, C, options_);
   }
 
-  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    const Stopwatch watch;
-    auto solved = std::make_shared<KrylovEquilibrium>(range_, source(X), F, options_);
-    solved->seconds = watch.seconds();
-    return solved;
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
+    return std::make_shared<KrylovEquilibrium>(range_, source(X), F, options_);
   }
 
  private:

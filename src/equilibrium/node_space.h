@@ -18,11 +18,11 @@ namespace eignn {
 
 class NodeSpaceEquilibrium : public Equilibrium {
  public:
-  ScaledRows rows(const torch::Tensor& index) const override {
+  ScaledRows do_rows(const torch::Tensor& index) const override {
     return {index.defined() ? Z_.index_select(0, index) : Z_, {}};
   }
 
-  Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
+  Gradients do_pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
     Gradients out;
     const auto W = solve_adjoint(index, Y.plain(), out.iterations);
     out.F = contraction_.pullback(W.t().mm(S_->gather(Z_)));
@@ -31,13 +31,13 @@ class NodeSpaceEquilibrium : public Equilibrium {
   }
 
  protected:
-  /// Whoever gives `later` asks for ν.
+  /// With CheckNu::when_read the caller must call contraction_.nu(), which checks that ν is finite.
   NodeSpaceEquilibrium(std::string name, std::shared_ptr<const SparseProduct> S, const torch::Tensor& F,
-                       const SolverOptions& options, bool later = false)
+                       const SolverOptions& options, Contraction::CheckNu check = Contraction::CheckNu::now)
       : name_(std::move(name)),
         S_(std::move(S)),
         options_(options),
-        contraction_(F, options.gamma, options.epsilon, later),
+        contraction_(F, options.gamma, options.epsilon, check),
         scale_(options.gamma * contraction_.scale()) {}
 
   /// W = γ S W g + Y, of a Y that is 0 at other nodes.
@@ -59,16 +59,12 @@ class NodeSpaceEquilibrium : public Equilibrium {
   }
 
   [[noreturn]] void give_up(int64_t count) const {
-    throw InputError(fmt::format(
-        "{} did not converge in {} iterations (γ {}, tolerance {:.1e}); use --solver auto, or a "
-        "smaller γ",
-        name_, std::min(count, options_.max_iterations), options_.gamma, backward_tolerance(options_)));
+    throw did_not_converge(name_, std::min(count, options_.max_iterations), "iterations", options_,
+                           "use solver auto, or a smaller γ");
   }
 
   void refuse_infinite(double norm) const {
-    if (!std::isfinite(norm))
-      throw InputError(
-          fmt::format("a value is not finite ({}); check the features and weights for overflow", name_));
+    if (!std::isfinite(norm)) throw not_finite(name_);
   }
 
   std::string name_;

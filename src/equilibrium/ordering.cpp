@@ -55,7 +55,7 @@ std::vector<int64_t> fill_reducing_order(const Graph& symmetric) {
   const auto status =
       amd_l_order(symmetric.nodes, begin.data(), target.data(), order.data(), nullptr, nullptr);
   if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED)
-    throw InputError("the graph could not be ordered (AMD); it may need more memory than there is");
+    throw ResourceError("the graph could not be ordered", "AMD", "it may need more memory than there is");
   return {order.begin(), order.end()};
 #else
   return minimum_degree_order(symmetric);

@@ -19,7 +19,7 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
   PicardEquilibrium(std::shared_ptr<const SparseProduct> S, const torch::Tensor& F, const torch::Tensor& X,
                     const SolverOptions& options)
       : NodeSpaceEquilibrium("picard", std::move(S), F, options) {
-    Z_ = solve(X, /*adjoint=*/false, iterations);
+    Z_ = solve(X, /*adjoint=*/false, iterations_);
   }
 
  private:
@@ -77,11 +77,8 @@ class PicardSolver : public Solver {
   }
   const char* name() const override { return "picard"; }
 
-  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    const Stopwatch watch;
-    auto solved = std::make_shared<PicardEquilibrium>(product_, F, X.detach(), options_);
-    solved->seconds = watch.seconds();
-    return solved;
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
+    return std::make_shared<PicardEquilibrium>(product_, F, X.detach(), options_);
   }
 
  private:

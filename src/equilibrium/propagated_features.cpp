@@ -35,18 +35,18 @@ void PropagatedFeatures::Sweep::write(const torch::Tensor& index, torch::Tensor&
   rows.narrow(1, from, columns).copy_(now.index_select(0, index).narrow(1, 0, columns));
 }
 
-torch::Tensor PropagatedFeatures::space_for(const Known& known) const {
-  return torch::empty({known.index.size(0), X_.size(1)}, X_.options());
+torch::Tensor PropagatedFeatures::space_for(const torch::Tensor& index) const {
+  return torch::empty({index.size(0), X_.size(1)}, X_.options());
 }
 
 double PropagatedFeatures::bytes() const {
   double sum = 0;
-  for (const Known& k : known_)
-    for (const auto& rows : k.rows) sum += static_cast<double>(rows.nbytes());
+  for (const auto& set : sets_.entries())
+    for (const auto& rows : set.value) sum += static_cast<double>(rows.nbytes());
   return sum;
 }
 
-// Of one set of nodes; two of them never drive each other out.
+// The limit is per node set and the total twice that, so that train and validation never evict each other.
 double PropagatedFeatures::most_bytes() const {
   constexpr double gibibyte = 1 << 30;
   return std::max(gibibyte, 4 * static_cast<double>(X_.nbytes()));
@@ -59,69 +59,64 @@ bool PropagatedFeatures::affordable(int64_t nodes, int64_t terms) const {
 
 void PropagatedFeatures::forget() {
   sweeps_.clear();
-  known_.clear();
+  sets_.clear();
 }
 
-// The entry of these nodes, put last; a new one has no terms.
-PropagatedFeatures::Known& PropagatedFeatures::entry_for(const torch::Tensor& index) {
-  const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& k) {
-    return k.index.sizes() == index.sizes() && k.index.equal(index);
-  });
-  if (found != known_.end())
-    std::rotate(found, found + 1, known_.end());
-  else
-    known_.push_back({index.clone(), {}});
-  // The oldest go where there are too many.
-  constexpr size_t most_known = 8;
-  while (known_.size() > 1 && (known_.size() > most_known || bytes() > 2 * most_bytes()))
-    known_.erase(known_.begin());
-  return known_.back();
+// Of a new set there are none yet.
+PropagatedFeatures::Terms& PropagatedFeatures::terms_at(const torch::Tensor& index) {
+  Terms* terms = sets_.find(index);
+  if (terms == nullptr) terms = &sets_.add(index, {});
+  if (sets_.entries().size() == 1 || bytes() <= 2 * most_bytes()) return *terms;
+  while (sets_.entries().size() > 1 && bytes() > 2 * most_bytes()) sets_.drop_oldest();
+  return sets_.entries().back().value;
 }
 
-// The terms that are missing, by a recurrence that starts again, some columns at a time.
-void PropagatedFeatures::catch_up(Known& known, int64_t terms) const {
-  const int64_t first = known.terms();
-  if (first >= terms) return;
-  while (known.terms() < terms) known.rows.push_back(space_for(known));
+// The terms below `count` that the set lacks, by a recurrence that starts again, some columns at a time.
+void PropagatedFeatures::replay(const torch::Tensor& index, int64_t count, Terms& terms) const {
+  const auto first = static_cast<int64_t>(terms.size());
+  if (first >= count) return;
+  while (static_cast<int64_t>(terms.size()) < count) terms.push_back(space_for(index));
   for (int64_t from = 0; from < X_.size(1);) {
     Sweep sweep(X_, from);
     for (;; sweep.advance(*S_)) {
-      if (sweep.term >= first) sweep.write(known.index, known.rows[sweep.term]);
-      if (sweep.term + 1 >= terms) break;
+      if (sweep.term >= first) sweep.write(index, terms[sweep.term]);
+      if (sweep.term + 1 >= count) break;
     }
     from += sweep.columns;
   }
 }
 
-// One term more for the entry that is asked for, and for those that are as far as it and may still grow.
-void PropagatedFeatures::advance_with(const Known& asked) {
+// One step of the recurrence. The new term goes to the set that is asked for, and to others that have all
+// terms before it and may still grow.
+void PropagatedFeatures::advance_with(const Terms& asked) {
   for (Sweep& sweep : sweeps_) sweep.advance(*S_);
   const int64_t term = sweeps_[0].term;
-  for (Known& k : known_) {
+  for (auto& set : sets_.entries()) {
     const bool may_grow =
-        &k == &asked || (affordable(k.index.size(0), term + 1) && bytes() <= 2 * most_bytes());
-    if (k.terms() == term && may_grow) take_term(k);
+        &set.value == &asked || (affordable(set.nodes.size(0), term + 1) && bytes() <= 2 * most_bytes());
+    if (static_cast<int64_t>(set.value.size()) == term && may_grow) append_current_term(set.nodes, set.value);
   }
 }
 
 // The term at which the recurrence stands.
-void PropagatedFeatures::take_term(Known& known) const {
-  known.rows.push_back(space_for(known));
-  for (const Sweep& sweep : sweeps_) sweep.write(known.index, known.rows.back());
+void PropagatedFeatures::append_current_term(const torch::Tensor& index, Terms& terms) const {
+  terms.push_back(space_for(index));
+  for (const Sweep& sweep : sweeps_) sweep.write(index, terms.back());
 }
 
-const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& index, int64_t terms) {
+const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& index, int64_t count) {
   try {
-    Known& known = entry_for(index);
-    if (known.terms() >= terms) return known.rows;
+    Terms& terms = terms_at(index);
+    const auto have = [&] { return static_cast<int64_t>(terms.size()); };
+    if (have() >= count) return terms;
     if (sweeps_.empty())
       for (int64_t from = 0; from < X_.size(1); from += sweeps_.back().columns)
         sweeps_.emplace_back(X_, from);
-    catch_up(known, std::min(terms, sweeps_[0].term));
-    if (known.terms() < terms && known.terms() == sweeps_[0].term) take_term(known);
-    while (known.terms() < terms) advance_with(known);
-    return known.rows;
-  } catch (...) {  // the entries need not be as long as they say
+    replay(index, std::min(count, sweeps_[0].term), terms);
+    if (have() < count && have() == sweeps_[0].term) append_current_term(index, terms);
+    while (have() < count) advance_with(terms);
+    return terms;
+  } catch (...) {  // a set may have got only some columns of its last term
     forget();
     throw;
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "equilibrium/node_set_cache.h"
 #include "equilibrium/sparse_product.h"
 
 namespace eignn {
@@ -41,18 +42,13 @@ class PropagatedFeatures {
     void advance(const SparseProduct& S);
     void write(const torch::Tensor& index, torch::Tensor& rows) const;
   };
-  /// At some nodes.
-  struct Known {
-    torch::Tensor index;
-    std::vector<torch::Tensor> rows;
-
-    int64_t terms() const { return static_cast<int64_t>(rows.size()); }
-  };
-  Known& entry_for(const torch::Tensor& index);
-  void catch_up(Known& known, int64_t terms) const;
-  void advance_with(const Known& asked);
-  void take_term(Known& known) const;
-  torch::Tensor space_for(const Known& known) const;
+  /// T_0 X, T_1 X, … at some nodes.
+  using Terms = std::vector<torch::Tensor>;
+  Terms& terms_at(const torch::Tensor& index);
+  void replay(const torch::Tensor& index, int64_t count, Terms& terms) const;
+  void advance_with(const Terms& asked);
+  void append_current_term(const torch::Tensor& index, Terms& terms) const;
+  torch::Tensor space_for(const torch::Tensor& index) const;
   double bytes() const;
   double most_bytes() const;
 
@@ -60,7 +56,7 @@ class PropagatedFeatures {
   torch::Tensor X_;
   double norm_;
   std::vector<Sweep> sweeps_;  // of all columns, at the same term; empty: not begun
-  std::vector<Known> known_;   // the last asked for comes last
+  NodeSetCache<Terms> sets_{8};
 };
 
 }  // namespace eignn

@@ -23,12 +23,8 @@ torch::Tensor RangeOfS::rest_of(const torch::Tensor& X, const torch::Tensor& X_h
 
 torch::Tensor RangeOfS::rows_of_Q(const torch::Tensor& index) const {
   if (!index.defined()) return Q_;
-  for (const auto& [seen, rows] : rows_cache_)
-    if (seen.is_same(index)) return rows;
-  constexpr size_t kept = 4;  // train, validation, test and one to spare
-  if (rows_cache_.size() == kept) rows_cache_.erase(rows_cache_.begin());
-  rows_cache_.emplace_back(index, Q_.index_select(0, index));
-  return rows_cache_.back().second;
+  if (const auto* known = rows_cache_.find(index)) return *known;
+  return rows_cache_.add(index, Q_.index_select(0, index));
 }
 
 torch::Tensor RangeOfS::to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const {

@@ -4,8 +4,6 @@
 #include <torch/types.h>
 
 #include <memory>
-#include <utility>
-#include <vector>
 
 #include "equilibrium/spectrum.h"
 
@@ -31,10 +29,10 @@ class RangeOfS {
  private:
   torch::Tensor rows_of_Q(const torch::Tensor& index) const;
 
-  std::unique_ptr<const Spectrum> spectrum_;  // of several components; Q_ is that of one
-  torch::Tensor order_;                       // (r,): places in the spectrum
-  torch::Tensor Q_;                           // (n, r)
-  mutable std::vector<std::pair<torch::Tensor, torch::Tensor>> rows_cache_;
+  std::unique_ptr<const Spectrum> spectrum_;           // of several components; Q_ is that of one
+  torch::Tensor order_;                                // (r,): places in the spectrum
+  torch::Tensor Q_;                                    // (n, r)
+  mutable NodeSetCache<torch::Tensor> rows_cache_{4};  // train, validation, test and one to spare
 };
 
 }  // namespace eignn

@@ -46,7 +46,7 @@ namespace eignn {
 
 namespace {
 
-constexpr const char* remedy = "use --solver direct, or a smaller γ";
+constexpr const char* remedy = "use solver direct, or a smaller γ";
 
 // Buffers of a block of columns; kept and reused, since fresh pages cost as much as a product.
 struct Workspace {
@@ -93,18 +93,18 @@ class SparseEquilibrium : public Equilibrium {
     if (!series_) Z();
   }
 
-  ScaledRows rows(const torch::Tensor& index) const override {
+  ScaledRows do_rows(const torch::Tensor& index) const override {
     if (const Terms* T = propagated(index, Q_.size(0))) return {through_series(*T, {}).mm(basis().t()), {}};
     return {(index.defined() ? Z().index_select(0, index) : Z()).mm(Q_.t()), {}};
   }
 
-  torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const override {
+  torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
     const Terms* T = propagated(index, C.size(1));
-    if (!T) return Equilibrium::project(index, C);
+    if (!T) return Equilibrium::do_project(index, C);
     return through_series(*T, g_.Q.t().mm(C.to(torch::kFloat64)));
   }
 
-  Gradients pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
+  Gradients do_pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
     const auto Y = cotangent.plain();
     const double y_norm = norm_of(Y);
     Gradients out;
@@ -129,12 +129,12 @@ class SparseEquilibrium : public Equilibrium {
     return out;
   }
 
-  ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
-                                    const torch::Tensor& C) const override {
+  ProjectedGradients do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
+                                       const torch::Tensor& C) const override {
     if (in_range(norm_of(cotangent)))
       if (const Terms* T = propagated(index, C.size(1)))
         return pull_series(*T, cotangent, g_.Q.t().mm(C.to(torch::kFloat64)));
-    return Equilibrium::pull_projected(index, cotangent, C);
+    return Equilibrium::do_pull_projected(index, cotangent, C);
   }
 
  private:
@@ -202,9 +202,9 @@ class SparseEquilibrium : public Equilibrium {
   const torch::Tensor& Z() const {
     if (!Z_.defined()) {
       const Stopwatch watch;
-      Z_ = solve(features_ ? features_->norm() : norm_of(X_), /*adjoint=*/false, iterations,
+      Z_ = solve(features_ ? features_->norm() : norm_of(X_), /*adjoint=*/false, iterations_,
                  [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X_, Q); });
-      seconds += watch.seconds();
+      seconds_ += watch.seconds();
     }
     return Z_;
   }
@@ -240,7 +240,6 @@ class SparseEquilibrium : public Equilibrium {
   // The semi-iteration on a block of columns; Z becomes the solution. Returns the number of products.
   int64_t iterate(const torch::Tensor& X, const torch::Tensor& a, double x_norm, bool adjoint,
                   torch::Tensor& Z) const {
-    const double tolerance = backward_tolerance(options_);
     const int64_t width = X.size(1), slow = symmetric_ ? (a > slow_from).sum().item<int64_t>() : 0;
     Z.copy_(X);
     auto now = Z, last = buffer(work_->other, n_, width, X.options()).copy_(X);
@@ -248,9 +247,9 @@ class SparseEquilibrium : public Equilibrium {
     torch::Tensor x2;  // ‖x̃‖² of each column
     int64_t begin = 0, products = 0;
     while (begin < width) {
-      if (products == options_.max_iterations) give_up(products, tolerance);
+      if (products == options_.max_iterations) give_up(products);
       const auto squares = S_->advance(adjoint, now, X, a, relaxation.omega(), begin, last);
-      if (!std::isfinite(squares.r.sum().item<double>())) give_up(products, tolerance);
+      if (!std::isfinite(squares.r.sum().item<double>())) give_up(products);
       if (++products == 1) x2 = squares.z;  // z̃₀ = x̃
       int64_t end = begin;
       while (end < width - slow && is_small(squares, end - begin, x2.data_ptr<double>()[end], x_norm)) ++end;
@@ -287,9 +286,8 @@ class SparseEquilibrium : public Equilibrium {
     return products;
   }
 
-  [[noreturn]] void give_up(int64_t products, double tolerance) const {
-    throw InputError(fmt::format("sparse did not converge in {} products (γ {}, tolerance {:.1e}); {}",
-                                 products, options_.gamma, tolerance, remedy));
+  [[noreturn]] void give_up(int64_t products) const {
+    throw did_not_converge("sparse", products, "products", options_, remedy);
   }
 
   // Beyond, Chebyshev's method takes more than a hundred products in float32; Σμ² < 1 lets one μ at most be
@@ -323,17 +321,14 @@ class SparseSolver : public Solver {
   }
   const char* name() const override { return "sparse"; }
 
-  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    const Stopwatch watch;
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     // An X that is to be differentiated is another one next time, and Z at all nodes is needed anyway.
     std::shared_ptr<PropagatedFeatures> features;
     if (S_->symmetric && options_.features_stay && !X.requires_grad())
       features = features_.get(
           X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
-    auto solved = std::make_shared<SparseEquilibrium>(product_, *S_, work_, std::move(features), F,
-                                                      X.detach(), options_);
-    solved->seconds = watch.seconds();
-    return solved;
+    return std::make_shared<SparseEquilibrium>(product_, *S_, work_, std::move(features), F, X.detach(),
+                                               options_);
   }
 
  private:

@@ -102,9 +102,8 @@ SparseEntries entries_of(const torch::Tensor& matrix) {
 SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype dtype,
                                             torch::Device device) {
   if (std::max(S.rows(), S.columns) > std::numeric_limits<int32_t>::max())
-    throw InputError(
-        fmt::format("{} nodes are more than 2147483647 (sparse products); take a part of the graph",
-                    std::max(S.rows(), S.columns)));
+    throw ResourceError(fmt::format("{} nodes are more than 2147483647", std::max(S.rows(), S.columns)),
+                        "sparse products", "take a part of the graph");
   Rows r;
   r.begin = torch::tensor(S.begin, torch::kInt64);
   r.value = torch::tensor(S.value, torch::kFloat64).to(dtype);

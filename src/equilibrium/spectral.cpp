@@ -27,28 +27,28 @@ class SpectralEquilibrium : public Equilibrium {
     Z_tilde_ = G_ * X_hat.mm(g_.Q);
   }
 
-  ScaledRows rows(const torch::Tensor& index) const override {
+  ScaledRows do_rows(const torch::Tensor& index) const override {
     if (!index.defined()) return {spectrum_->to_nodes(Z_tilde_.mm(g_.Q.t())), {}};
     return {spectrum_->rows_to_nodes(Z_tilde_, index).mm(g_.Q.t()), {}};
   }
 
-  torch::Tensor project(const torch::Tensor& index, const torch::Tensor& C) const override {
+  torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
     return spectrum_->rows_to_nodes(Z_tilde_.mm(g_.Q.t().mm(C)), index);
   }
 
-  Moments moments() const override { return spectral_moments(spectrum_->ones(), Z_tilde_.mm(g_.Q.t())); }
+  Moments do_moments() const override { return spectral_moments(spectrum_->ones(), Z_tilde_.mm(g_.Q.t())); }
 
-  Gradients pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
-    return pull_with_moments(index, Y, {}, want_X);
+  Gradients do_pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
+    return do_pull_with_moments(index, Y, {}, want_X);
   }
 
-  ScaledRows pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
+  ScaledRows do_pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
     const auto W_tilde = G_ * spectrum_->rows_to_spectral(Y.plain(), index).mm(g_.Q);
     return {spectrum_->to_nodes(W_tilde.mm(g_.Q.t())), {}};
   }
 
-  Gradients pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
-                              bool want_X) const override {
+  Gradients do_pull_with_moments(const torch::Tensor& index, const ScaledRows& Y, const Moments& moments,
+                                 bool want_X) const override {
     auto Y_hat = spectrum_->rows_to_spectral(Y.plain(), index);
     if (moments.defined()) {
       const auto ones = spectrum_->ones(), Z_hat = Z_tilde_.mm(g_.Q.t());
@@ -78,12 +78,9 @@ class SpectralSolver : public Solver {
   }
   const char* name() const override { return "spectral"; }
 
-  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    const Stopwatch watch;
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const auto& X_hat = features_.get(X, [&](const torch::Tensor& x) { return spectrum_->to_spectral(x); });
-    auto solved = std::make_shared<SpectralEquilibrium>(spectrum_, F, X_hat, options_);
-    solved->seconds = watch.seconds();
-    return solved;
+    return std::make_shared<SpectralEquilibrium>(spectrum_, F, X_hat, options_);
   }
 
  private:

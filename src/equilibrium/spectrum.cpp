@@ -61,11 +61,11 @@ constexpr int64_t smallest_stored = 32;
 
 Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device device, SpectrumStore* store) {
   if (!S.symmetric)
-    throw UsageError(
-        "a directed graph has no orthogonal eigenbasis (spectral methods); use --solver direct or sparse, or "
-        "--direction "
-        "undirected");
-  const auto kinds = unique_components(S);
+    throw ArgumentError("solver",
+                        "a directed graph has no orthogonal eigenbasis, which spectral methods need",
+                        "use solver direct or sparse, or direction undirected");
+  const auto kinds = unique_components(S);  // by size: the last is the largest
+  if (!kinds.empty()) require_decomposable(kinds.back().S.nodes);
   const std::string key = content_hash(S) + (dtype == torch::kFloat32 ? "-rotated-f32" : "-rotated-f64");
   const bool stored = store && !kinds.empty() && kinds.back().S.nodes >= smallest_stored;
   std::vector<EigenBlock> blocks;
@@ -141,8 +141,7 @@ torch::Tensor Spectrum::one_basis(const torch::Tensor& places) const {
 }
 
 const std::vector<Spectrum::Part>& Spectrum::parts_of(const torch::Tensor& index) const {
-  for (const auto& [seen, parts] : parts_cache_)
-    if (seen.is_same(index)) return parts;
+  if (const auto* known = parts_cache_.find(index)) return *known;
   const auto places = inverse_.index_select(0, index);
   std::vector<Part> parts;
   for (const Group& g : groups_) {
@@ -157,10 +156,7 @@ const std::vector<Spectrum::Part>& Spectrum::parts_of(const torch::Tensor& index
     parts.push_back(
         {&g, all ? torch::Tensor() : at, rows, few ? g.Q.t().index_select(1, rows).t() : torch::Tensor()});
   }
-  constexpr size_t kept = 4;  // train, validation, test and one to spare
-  if (parts_cache_.size() == kept) parts_cache_.erase(parts_cache_.begin());
-  parts_cache_.emplace_back(index, std::move(parts));
-  return parts_cache_.back().second;
+  return parts_cache_.add(index, std::move(parts));
 }
 
 torch::Tensor Spectrum::rows_to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const {

@@ -3,10 +3,10 @@
 
 #include <torch/types.h>
 
-#include <utility>
 #include <vector>
 
 #include "eignn/solver.h"
+#include "equilibrium/node_set_cache.h"
 
 namespace eignn {
 
@@ -54,8 +54,8 @@ class Spectrum {
   const std::vector<Part>& parts_of(const torch::Tensor& index) const;
 
   std::vector<Group> groups_;
-  torch::Tensor order_, inverse_;  // node at a spectral place, and back
-  mutable std::vector<std::pair<torch::Tensor, std::vector<Part>>> parts_cache_;
+  torch::Tensor order_, inverse_;                           // node at a spectral place, and back
+  mutable NodeSetCache<std::vector<Part>> parts_cache_{4};  // train, validation, test and one to spare
 };
 
 /// Mean and variance of Z = Q Ẑ over all nodes without leaving the spectral domain: with o = Qᵀ 1, the sums

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "equilibrium/large_pages.h"
 
 // Fortran passes everything by address, and the lengths of texts at the end.
@@ -43,20 +44,15 @@ bool decompose_in_place(Driver driver, torch::Tensor& A, torch::Tensor& values) 
 
 [[noreturn]] void refuse_failure(const torch::Tensor& A) {
   if (torch::isfinite(A).all().item<bool>())
-    throw InputError(
-        fmt::format("the eigendecomposition did not converge (a symmetric matrix of size {}); use --solver "
-                    "direct or picard",
-                    A.size(0)));
-  throw InputError(
-      "the weights are out of range (eigendecomposition of g); scale F down, or lower --lr in training");
+    throw ConvergenceError("the eigendecomposition did not converge",
+                           fmt::format("a symmetric matrix of size {}", A.size(0)),
+                           "use solver direct or picard");
+  throw ConvergenceError("the weights are out of range", "eigendecomposition of g",
+                         "scale F down, or lower lr in training");
 }
 
 EigenPairs decompose_on_cpu(const torch::Tensor& A) {
-  if (A.size(0) > largest_n)
-    throw InputError(
-        fmt::format("a component of {} nodes is over the limit of {} (eigendecomposition of S); use --solver "
-                    "direct or sparse",
-                    A.size(0), largest_n));
+  require_decomposable(A.size(0));
   // A symmetric matrix reads the same by rows and by columns; the eigenvectors come by columns.
   auto rows = in_large_pages(A.sizes(), A.options()).copy_(A.detach());
   auto values = torch::empty({A.size(0)}, A.options());
@@ -68,6 +64,12 @@ EigenPairs decompose_on_cpu(const torch::Tensor& A) {
 }
 
 }  // namespace
+
+void require_decomposable(int64_t n) {
+  if (n > largest_n)
+    throw ResourceError(fmt::format("a component of {} nodes is over the limit of {}", n, largest_n),
+                        "eigendecomposition of S", "use solver direct or sparse");
+}
 
 EigenPairs symmetric_eigen(const torch::Tensor& A) {
   if (A.is_cpu()) return decompose_on_cpu(A);
@@ -83,8 +85,9 @@ EigenPairs eigen_or_on_cpu(const torch::Tensor& A,
     return on_device(A);
   } catch (const c10::Error& error) {
     if (!torch::isfinite(A).all().item<bool>()) refuse_failure(A);
-    fmt::print(stderr, "eignn: warning: the eigendecomposition on {} failed (size {}: {}); done on the CPU\n",
-               A.device().str(), A.size(0), error.what_without_backtrace());
+    const std::string all = error.what_without_backtrace();
+    warn(fmt::format("the eigendecomposition on {} failed (size {}: {}); done on the CPU", A.device().str(),
+                     A.size(0), all.substr(0, all.find('\n'))));
   }
   const auto [values, vectors] = decompose_on_cpu(A.to(torch::kCPU));
   return {values.to(A.device()), vectors.to(A.device())};

@@ -2,6 +2,7 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -10,8 +11,12 @@ namespace eignn {
 using EigenPairs = std::pair<torch::Tensor, torch::Tensor>;
 
 /// Eigenvalues, ascending, and eigenvectors by columns of a symmetric matrix, in its precision and on its
-/// device. InputError when a value is not finite.
+/// device. ConvergenceError when a value is not finite.
 EigenPairs symmetric_eigen(const torch::Tensor& A);
+
+/// ResourceError where LAPACK cannot count the work space of a matrix of this size: before memory is spent on
+/// it.
+void require_decomposable(int64_t n);
 
 /// By `on_device`; where that fails on a finite matrix, as the solvers of GPUs sometimes do, on the CPU, with
 /// a warning.

@@ -1,7 +1,11 @@
 #pragma once
 
-#include <limits>
+#include <fmt/format.h>
 
+#include <limits>
+#include <string>
+
+#include "eignn/error.h"
 #include "eignn/solver.h"
 
 namespace eignn {
@@ -14,6 +18,18 @@ inline double unit_roundoff(torch::Dtype dtype) {
 /// ‖residual‖ ≤ this · (‖X‖ + ‖Z‖) is where iterative solvers stop.
 inline double backward_tolerance(const SolverOptions& options) {
   return options.tolerance > 0 ? options.tolerance : 10 * unit_roundoff(options.dtype);
+}
+
+/// For iterations that ran out: "sparse did not converge in 50 products (γ …, tolerance …); remedy".
+inline ConvergenceError did_not_converge(const std::string& solver, int64_t count, const char* unit,
+                                         const SolverOptions& options, const std::string& remedy) {
+  return {fmt::format("{} did not converge in {} {}", solver, count, unit),
+          fmt::format("γ {}, tolerance {:.1e}", options.gamma, backward_tolerance(options)), remedy};
+}
+
+/// For values that overflowed on the way.
+inline ConvergenceError not_finite(const std::string& solver) {
+  return {"a value is not finite", solver, "check the features and weights for overflow"};
 }
 
 }  // namespace eignn

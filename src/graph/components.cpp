@@ -29,6 +29,7 @@ void breadth_first(const Graph& graph, int64_t start, std::vector<int64_t>& dist
 // Union-find: the smaller root becomes the parent, so that a component's root is its smallest node. No copy
 // of the arcs is made.
 Components weak_components(const Graph& graph) {
+  check(graph);
   std::vector<int64_t> parent(graph.nodes);
   std::iota(parent.begin(), parent.end(), int64_t{0});
   const auto root = [&](int64_t v) {

@@ -10,6 +10,7 @@
 #include "eignn/error.h"
 #include "eignn/graph.h"
 #include "graph/random_stream.h"
+#include "graph/within_memory.h"
 
 namespace eignn {
 
@@ -49,22 +50,19 @@ class RmatDraw {
 };
 
 void check_rmat(int64_t nodes, int64_t edges, const RmatOptions& o) {
-  constexpr int64_t most_nodes = int64_t{1} << 31;  // a pair and its direction are one 64-bit number
-  if (nodes < 0 || nodes > most_nodes)
-    throw UsageError(fmt::format("{} nodes are out of range (R-MAT); give 0 to 2^31", nodes));
+  constexpr int64_t most = int64_t{1} << 31;  // a pair and its direction are one 64-bit number
+  if (nodes < 0 || nodes > most)
+    throw ArgumentError("nodes", fmt::format("{} nodes are out of range", nodes), "give 0 to 2^31");
   const bool possible = nodes < 2 ? edges == 0 : edges >= 0 && edges <= nodes * (nodes - 1) / 2;
   if (!possible)
-    throw UsageError(
-        fmt::format("{} nodes have no {} distinct pairs (R-MAT); give fewer edges", nodes, edges));
+    throw ArgumentError("edges", fmt::format("{} nodes have no {} distinct pairs", nodes, edges),
+                        "give fewer edges");
   if (!(o.a >= 0 && o.b >= 0 && o.c >= 0 && o.a + o.b + o.c <= 1))
-    throw UsageError(fmt::format(
-        "{}, {}, {} are no probabilities of quarters (R-MAT); their sum is at most 1", o.a, o.b, o.c));
+    throw ArgumentError("options", fmt::format("{}, {}, {} are no probabilities of quarters", o.a, o.b, o.c),
+                        "their sum is at most 1");
 }
 
-}  // namespace
-
-Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options) {
-  check_rmat(nodes, edges, options);
+Graph draw_rmat(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options) {
   RmatDraw draw(nodes, stream_seed(seed, Stream::graph), options);
   // A pair and its direction as one number; pairs seen before are drawn again.
   const auto n = static_cast<uint64_t>(nodes);
@@ -75,9 +73,9 @@ Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions&
   constexpr int most_rounds = 1000;
   for (int round = 0; static_cast<int64_t>(pairs.size()) < edges; ++round) {
     if (round == most_rounds)
-      throw InputError(fmt::format(
-          "only {} of {} distinct pairs came up (R-MAT, {} nodes); give fewer edges, or more equal quarters",
-          pairs.size(), edges, nodes));
+      throw ConvergenceError(fmt::format("only {} of {} distinct pairs came up", pairs.size(), edges),
+                             fmt::format("R-MAT, {} nodes", nodes),
+                             "give fewer edges, or more equal quarters");
     const auto known = static_cast<std::ptrdiff_t>(pairs.size());
     for (int64_t missing = edges - known; missing > 0; --missing) {
       const auto [source, target] = draw();
@@ -108,14 +106,29 @@ Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions&
   return Graph::from_arcs(nodes, source, target);
 }
 
+}  // namespace
+
+Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options) {
+  check_rmat(nodes, edges, options);
+  return within_memory(nodes, edges, [&] { return draw_rmat(nodes, edges, seed, options); });
+}
+
 Graph chain_graph(int64_t chains, int64_t length) {
-  std::vector<int64_t> source, target;
-  for (int64_t c = 0; c < chains; ++c)
-    for (int64_t k = 0; k + 1 < length; ++k) {
-      source.push_back(c * length + k);
-      target.push_back(c * length + k + 1);
-    }
-  return Graph::from_arcs(chains * length, source, target);
+  if (chains < 0 || length < 0 || (length > 0 && chains > most_nodes / length))
+    throw ArgumentError("chains", fmt::format("{} chains of {} nodes cannot be counted", chains, length),
+                        "give numbers of 0 or more, and a product below 2^60");
+  const int64_t nodes = chains * length, arcs = length > 0 ? chains * (length - 1) : 0;
+  return within_memory(nodes, arcs, [&] {
+    std::vector<int64_t> source, target;
+    source.reserve(arcs);
+    target.reserve(arcs);
+    for (int64_t c = 0; c < chains && length > 0; ++c)
+      for (int64_t k = 0; k + 1 < length; ++k) {
+        source.push_back(c * length + k);
+        target.push_back(c * length + k + 1);
+      }
+    return Graph::from_arcs(nodes, source, target);
+  });
 }
 
 Graph karate_club() {

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "eignn/error.h"
+#include "graph/check_rows.h"
+#include "graph/within_memory.h"
 
 namespace eignn {
 
@@ -44,18 +46,53 @@ std::vector<int64_t> sources(const Graph& graph) {
 
 Graph Graph::from_arcs(int64_t nodes, const std::vector<int64_t>& source,
                        const std::vector<int64_t>& target) {
-  if (nodes < 0 || source.size() != target.size())
-    throw InputError(fmt::format("{} sources and {} targets for {} nodes (arcs); give one target per source",
-                                 source.size(), target.size(), nodes));
+  if (nodes < 0 || nodes > most_nodes)
+    throw ArgumentError("nodes", fmt::format("{} is no number of nodes", nodes), "give 0 or more");
+  if (source.size() != target.size())
+    throw ArgumentError("arcs", fmt::format("{} sources and {} targets", source.size(), target.size()),
+                        "give one target per source");
   for (size_t a = 0; a < source.size(); ++a)
     for (int64_t end : {source[a], target[a]})
       if (end < 0 || end >= nodes)
-        throw InputError(fmt::format("node {} does not exist (arc {}: {} -> {}); ids run from 0 to {}", end,
-                                     a, source[a], target[a], nodes - 1));
-  return build(nodes, source, target);
+        throw ArgumentError(
+            "arcs", fmt::format("node {} does not exist, arc {}: {} -> {}", end, a, source[a], target[a]),
+            nodes == 0 ? "this graph has no nodes" : fmt::format("ids run from 0 to {}", nodes - 1));
+  return within_memory(nodes, static_cast<int64_t>(source.size()),
+                       [&] { return build(nodes, source, target); });
+}
+
+void check_rows(const RowsToCheck& rows) {
+  const auto refuse = [&](const char* field, const std::string& problem) {
+    throw ArgumentError(fmt::format("{}.{}", rows.owner, field), problem, rows.remedy);
+  };
+  const int64_t nodes = rows.nodes, count = static_cast<int64_t>(rows.target.size());
+  const auto& begin = rows.begin;
+  if (nodes < 0 || nodes > most_nodes) refuse("nodes", fmt::format("{} is no number of nodes", nodes));
+  if (static_cast<int64_t>(begin.size()) != nodes + 1)
+    refuse("row_begin", fmt::format("{} offsets for {} nodes", begin.size(), nodes));
+  if (begin.front() != 0 || begin.back() != count)
+    refuse("row_begin",
+           fmt::format("the offsets run from {} to {} over {} entries", begin.front(), begin.back(), count));
+  for (int64_t v = 0; v < nodes; ++v) {
+    // Each offset is checked before it is used.
+    if (begin[v] > begin[v + 1] || begin[v + 1] > count)
+      refuse("row_begin", fmt::format("the offsets fall, or leave the entries, at node {}", v));
+    int64_t before = -1;
+    for (int64_t a = begin[v]; a < begin[v + 1]; ++a) {
+      if (rows.target[a] <= before || rows.target[a] >= nodes)
+        refuse(rows.target_name,
+               fmt::format("row {} does not hold distinct ids from 0 to {}, ascending", v, nodes - 1));
+      before = rows.target[a];
+    }
+  }
+}
+
+void check(const Graph& g) {
+  check_rows({g.nodes, g.row_begin, g.target, "graph", "target", "make the graph with Graph::from_arcs"});
 }
 
 Graph Graph::symmetrised() const {
+  check(*this);
   std::vector<int64_t> tail = sources(*this), head = target;
   head.insert(head.end(), tail.begin(), tail.end());
   tail.insert(tail.end(), target.begin(), target.end());
@@ -63,10 +100,12 @@ Graph Graph::symmetrised() const {
 }
 
 Graph Graph::transposed() const {
+  check(*this);
   return build(nodes, target, sources(*this));
 }
 
 int64_t Graph::loops() const {
+  check(*this);
   int64_t count = 0;
   for (int64_t v = 0; v < nodes; ++v)
     count += std::binary_search(target.begin() + row_begin[v], target.begin() + row_begin[v + 1], v);
@@ -78,6 +117,7 @@ int64_t Graph::undirected_edges() const {
 }
 
 int64_t Graph::isolated() const {
+  check(*this);
   std::vector<char> touched(nodes, 0);
   for (int64_t v = 0; v < nodes; ++v)
     for (int64_t a = row_begin[v]; a < row_begin[v + 1]; ++a)

@@ -1,9 +1,15 @@
 #include "eignn/propagation.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "eignn/error.h"
+#include "graph/check_rows.h"
 #include "graph/nearest_name.h"
+#include "graph/within_memory.h"
 
 namespace eignn {
 
@@ -64,9 +70,18 @@ void drop_arcs_into(const std::vector<double>& degree, Propagation& S) {
   S = kept;
 }
 
-}  // namespace
+// An order-free fingerprint of entries: sums of mixed numbers, equal for equal sets.
+uint64_t mixed(int64_t row, int64_t column, double weight) {
+  uint64_t bits;
+  std::memcpy(&bits, &weight, sizeof bits);
+  uint64_t x = static_cast<uint64_t>(row) * 0x9e3779b97f4a7c15 ^
+               (static_cast<uint64_t>(column) + 0x7f4a7c15) * 0xc2b2ae3d27d4eb4f ^ bits;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
 
-Propagation make_propagation(const Graph& graph, const PropagationOptions& options) {
+Propagation assembled(const Graph& graph, const PropagationOptions& options) {
   Propagation S;
   S.nodes = graph.nodes;
   switch (options.direction) {
@@ -96,6 +111,45 @@ Propagation make_propagation(const Graph& graph, const PropagationOptions& optio
   }
   S.symmetric = symmetric;
   return S;
+}
+
+}  // namespace
+
+Propagation make_propagation(const Graph& graph, const PropagationOptions& options) {
+  check(graph);
+  return within_memory(graph.nodes, graph.arcs(), [&] { return assembled(graph, options); });
+}
+
+void check(const Propagation& S) {
+  const auto refuse = [](const std::string& field, const std::string& problem) {
+    throw ArgumentError("S." + field, problem, "make S with make_propagation");
+  };
+  const auto require = [&](const std::vector<double>& numbers, int64_t length, const char* field,
+                           double least) {
+    if (static_cast<int64_t>(numbers.size()) != length)
+      refuse(field, fmt::format("{} numbers where {} belong", numbers.size(), length));
+    for (const double x : numbers)
+      if (!(x >= least && x <= std::numeric_limits<double>::max()))
+        refuse(field, fmt::format("{} is out of range", x));
+  };
+  check_rows({S.nodes, S.row_begin, S.column, "S", "column", "make S with make_propagation"});
+  constexpr double smallest = std::numeric_limits<double>::min();
+  require(S.weight, S.entries(), "weight", 0);
+  require(S.left, S.nodes, "left", smallest);
+  require(S.right, S.nodes, "right", smallest);
+  if (!S.slack.empty()) require(S.slack, S.nodes, "slack", 0);
+  if (!S.symmetric) return;
+  if (S.left != S.right)
+    refuse("symmetric", "left and right differ in a matrix that is said to be symmetric");
+  uint64_t above = 0, below = 0;
+  for (int64_t i = 0; i < S.nodes; ++i)
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
+      const int64_t j = S.column[e];
+      if (i < j) above += mixed(i, j, S.weight[e]);
+      if (i > j) below += mixed(j, i, S.weight[e]);
+    }
+  if (above != below)
+    refuse("symmetric", "an entry of a matrix that is said to be symmetric has no counterpart");
 }
 
 Graph Propagation::pattern() const {

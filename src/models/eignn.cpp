@@ -115,9 +115,9 @@ class Eignn : public Model {
     return seconds;
   }
   double solve_seconds() const override {
-    double seconds = projection_ ? projection_->seconds : 0;
+    double seconds = projection_ ? projection_->seconds() : 0;
     for (const Part& part : parts_)
-      for (const auto& solved : part.solved) seconds += solved ? solved->seconds : 0;
+      for (const auto& solved : part.solved) seconds += solved ? solved->seconds() : 0;
     return parts_[0].solver->shares_solves() ? seconds : 0;
   }
 

@@ -143,7 +143,7 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
   const auto solver = make_solver(point.solver, S, options, point.features);
   const auto solved = solver->solve(F, X);
   const auto Z = solved->rows().plain();
-  out.iterations = solved->iterations;
+  out.iterations = solved->iterations();
   const auto scores = Z.index_select(0, dataset.splits[0].train).mm(C);
   out.labelled_difference =
       ((solved->project(dataset.splits[0].train, C) - scores).norm() / scores.norm()).item<double>();

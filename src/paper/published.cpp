@@ -32,11 +32,11 @@ class PublishedEquilibrium : public Equilibrium {
     Z_ = close(X.t());
   }
 
-  ScaledRows rows(const torch::Tensor& index) const override {
+  ScaledRows do_rows(const torch::Tensor& index) const override {
     return {index.defined() ? Z_.t().index_select(0, index) : Z_.t().contiguous(), {}};
   }
 
-  Gradients pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
+  Gradients do_pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
     auto Y = cotangent.plain();
     if (index.defined()) {
       const auto given = Y;
@@ -66,6 +66,7 @@ class PublishedSolver : public Solver {
     if (!S_->symmetric)
       throw ArgumentError("solver", "the published algorithm takes symmetric matrices only",
                           "use direct or sparse for a directed graph, or direction undirected");
+    require_decomposable(S_->nodes);
     const Stopwatch watch;
     const auto [lambda, Q_S] = symmetric_eigen(dense(*S_).to(options.device, options.dtype));
     spectrum_ = std::make_shared<DenseSpectrum>(
@@ -75,11 +76,8 @@ class PublishedSolver : public Solver {
   const char* name() const override { return "published"; }
   bool shares_solves() const override { return false; }  // every forward pass decomposes g anew
 
-  std::shared_ptr<const Equilibrium> solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    const Stopwatch watch;
-    auto solved = std::make_shared<PublishedEquilibrium>(spectrum_, F, X.detach(), options_);
-    solved->seconds = watch.seconds();
-    return solved;
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
+    return std::make_shared<PublishedEquilibrium>(spectrum_, F, X.detach(), options_);
   }
 
  private:

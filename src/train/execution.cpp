@@ -73,7 +73,7 @@ Execution::Execution(const Options& options)
     throw ArgumentError("threads", fmt::format("{} is out of range", options.threads), "give 0 or more");
   enter(options.tf32, static_cast<int>(threads_));
   // get_num_threads() above has let libtorch take this thread's number from the process; ours comes after.
-  at::set_num_threads(static_cast<int>(threads_));
+  set_threads_of_this_thread(static_cast<int>(threads_));
 }
 
 Execution::Execution(const TrainConfig& config)
@@ -81,7 +81,7 @@ Execution::Execution(const TrainConfig& config)
                         config.tf32}) {}
 
 Execution::~Execution() {
-  at::set_num_threads(threads_before_);
+  set_threads_of_this_thread(threads_before_);
   leave();
 }
 

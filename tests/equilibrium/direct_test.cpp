@@ -250,7 +250,7 @@ TEST(Ordering, MinimumDegreeIsAPermutationAndFillsNoForest) {
 
 TEST(Elimination, AGraphThatFillsInTooMuchIsRefusedWithARemedy) {
   const auto S = make_propagation(test::random_graph(400, 30, 1));
-  EXPECT_THROW(analyse_elimination(S, 8, 8, /*memory_limit=*/1e6), InputError);
+  EXPECT_THROW(analyse_elimination(S, 8, 8, /*memory_limit=*/1e6), ResourceError);
 }
 
 }  // namespace

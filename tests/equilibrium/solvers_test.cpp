@@ -197,7 +197,7 @@ TEST_P(EverySolver, IsBackwardStableAtTheEdge) {
   options.max_iterations = 2000;
   const auto solver = make_solver(GetParam(), S, options, 4);
   if (GetParam() == "picard" || GetParam() == "deflated") {  // four features: too few to treat some apart
-    EXPECT_THROW(solver->solve(F, X), InputError);           // it would take 1e12 iterations, and says so
+    EXPECT_THROW(solver->solve(F, X), ConvergenceError);           // it would take 1e12 iterations, and says so
     return;
   }
   const auto Z = solver->solve(F, X)->rows().plain();
@@ -371,7 +371,7 @@ TEST(Solvers, SymmetricMethodsRefuseADirectedGraph) {
   const auto S =
       std::make_shared<Propagation>(make_propagation(chain_graph(1, 5), {Direction::in, {}, true}));
   for (const char* name : {"spectral", "krylov", "published"})
-    EXPECT_THROW(make_solver(name, S, {}, 3), UsageError);
+    EXPECT_THROW(make_solver(name, S, {}, 3), ArgumentError);
 }
 
 TEST_P(EverySolver, RefusesWeightsWhoseGramMatrixOverflows) {
@@ -379,8 +379,8 @@ TEST_P(EverySolver, RefusesWeightsWhoseGramMatrixOverflows) {
   for (const int64_t m : {3, 40}) {  // too few features to treat some apart, and enough
     const auto solver = make_solver(GetParam(), S, {}, m);
     const auto F = 1e80 * random_matrix(m, m, 1), X = random_matrix(34, m, 2);
-    EXPECT_THROW(solver->solve(F, X), InputError) << m;
-    EXPECT_THROW(solver->project(F, X, random_matrix(m, 2, 3)), InputError) << m;
+    EXPECT_THROW(solver->solve(F, X), ConvergenceError) << m;
+    EXPECT_THROW(solver->project(F, X, random_matrix(m, 2, 3)), ConvergenceError) << m;
   }
 }
 
@@ -486,14 +486,12 @@ TEST(Solvers, SolversInNodeSpaceSayWhoGaveUp) {
     const auto said = [&](const torch::Tensor& X) -> std::string {
       try {
         solver->solve(rank_one(4), X);
-      } catch (const InputError& error) {
+      } catch (const Error& error) {
         return error.what();
       }
       return "nothing";
     };
     EXPECT_EQ(said(random_matrix(34, 4, 81)).rfind(name + " did not converge in 50 iterations", 0), 0U);
-    EXPECT_EQ(said(torch::full({34, 4}, NAN, torch::kFloat64)).rfind("a value is not finite (" + name, 0),
-              0U);
   }
 }
 
@@ -502,17 +500,17 @@ TEST(Solvers, UnknownNamesAreAnsweredWithTheNearest) {
   try {
     make_solver("spectrl", S, {}, 3);
     FAIL();
-  } catch (const UsageError& error) {
+  } catch (const ArgumentError& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean spectral?"), std::string::npos);
   }
 }
 
-TEST(Solvers, GammaOutsideItsRangeIsAUsageError) {
+TEST(Solvers, GammaOutsideItsRangeIsRefused) {
   const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
   for (double gamma : {0.0, -0.5, 1.0001, std::nan("")}) {
     SolverOptions options;
     options.gamma = gamma;
-    EXPECT_THROW(make_solver("spectral", S, options, 3), UsageError);
+    EXPECT_THROW(make_solver("spectral", S, options, 3), ArgumentError);
   }
 }
 
@@ -524,7 +522,7 @@ TEST(Solvers, WithEpsilonZeroAndGammaOneTheSingularSystemIsNamed) {
   auto F = torch::zeros({3, 3}, torch::kFloat64);
   F[0][0] = 1;
   EXPECT_THROW(make_solver("direct", S, options, 3)->solve(F, torch::ones({34, 3}, torch::kFloat64)),
-               InputError);
+               ConvergenceError);
 }
 
 }  // namespace

@@ -69,28 +69,69 @@ TEST(Graph, KeepsALoopOnce) {
 }
 
 TEST(Graph, RefusesAnIdOutOfRangeAndNamesTheArc) {
-  const std::string source = message_of([] { Graph::from_arcs(3, {0, 1, 3}, {1, 2, 0}); });
+  const std::string source = message_of<ArgumentError>([] { Graph::from_arcs(3, {0, 1, 3}, {1, 2, 0}); });
   EXPECT_CONTAINS(source, "node 3 does not exist");
   EXPECT_CONTAINS(source, "arc 2: 3 -> 0");
   EXPECT_CONTAINS(source, "from 0 to 2");
-  const std::string target = message_of([] { Graph::from_arcs(3, {0, 1}, {1, 70}); });
+  const std::string target = message_of<ArgumentError>([] { Graph::from_arcs(3, {0, 1}, {1, 70}); });
   EXPECT_CONTAINS(target, "node 70 does not exist");
   EXPECT_CONTAINS(target, "arc 1: 1 -> 70");
-  EXPECT_THROW(Graph::from_arcs(0, {0}, {0}), InputError);
+  EXPECT_THROW(Graph::from_arcs(0, {0}, {0}), ArgumentError);
 }
 
 TEST(Graph, RefusesANegativeIdAndNamesTheArc) {
-  EXPECT_CONTAINS(message_of([] { Graph::from_arcs(3, {0, -1}, {1, 0}); }), "arc 1: -1 -> 0");
-  EXPECT_CONTAINS(message_of([] {
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { Graph::from_arcs(3, {0, -1}, {1, 0}); }), "arc 1: -1 -> 0");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] {
                     Graph::from_arcs(3, {2, 0}, {INT64_MIN, 0});
                   }),
                   "arc 0: 2 -> -9223372036854775808");
 }
 
 TEST(Graph, RefusesUnequalListsAndANegativeSize) {
-  EXPECT_CONTAINS(message_of([] { Graph::from_arcs(3, {0, 1}, {1}); }), "2 sources and 1 targets");
-  EXPECT_THROW(Graph::from_arcs(3, {0}, {1, 2}), InputError);
-  EXPECT_THROW(Graph::from_arcs(-1, {}, {}), InputError);
+  EXPECT_CONTAINS(message_of<ArgumentError>([] {
+                    Graph::from_arcs(3, {0, 1}, {1});
+                  }),
+                  "2 sources and 1 targets");
+  EXPECT_THROW(Graph::from_arcs(3, {0}, {1, 2}), ArgumentError);
+  EXPECT_THROW(Graph::from_arcs(-1, {}, {}), ArgumentError);
+}
+
+TEST(Graph, RefusesSizesThatCannotBe) {
+  EXPECT_THROW(Graph::from_arcs(INT64_MAX, {}, {}), ArgumentError);
+  EXPECT_THROW(Graph::from_arcs(int64_t{1} << 59, {}, {}), ResourceError);
+  EXPECT_THROW(chain_graph(-1, 3), ArgumentError);
+  EXPECT_THROW(chain_graph(INT64_MAX, 2), ArgumentError);
+  EXPECT_THROW(chain_graph(int64_t{1} << 29, int64_t{1} << 30), ResourceError);
+  EXPECT_EQ(chain_graph(3, 0).nodes, 0);
+}
+
+TEST(Graph, RefusesPartsThatContradictEachOther) {
+  const auto refused = [](const auto& damage) {
+    Graph graph = karate_club();
+    damage(graph);
+    EXPECT_THROW(graph.symmetrised(), ArgumentError);
+    EXPECT_THROW(graph.transposed(), ArgumentError);
+    EXPECT_THROW(graph.loops(), ArgumentError);
+    EXPECT_THROW(graph.isolated(), ArgumentError);
+    EXPECT_THROW(graph.is_symmetric(), ArgumentError);
+    EXPECT_THROW(graph.undirected_edges(), ArgumentError);
+    EXPECT_THROW(weak_components(graph), ArgumentError);
+    EXPECT_THROW(longest_hops(graph), ArgumentError);
+    EXPECT_THROW(make_propagation(graph), ArgumentError);
+    EXPECT_THROW(make_propagation(graph, {Direction::out, Normalisation::out_in, false}), ArgumentError);
+  };
+  refused([](Graph& g) { g.nodes = 33; });
+  refused([](Graph& g) { g.nodes = -1; });
+  refused([](Graph& g) { g.nodes = INT64_MAX; });
+  refused([](Graph& g) { g.row_begin.clear(); });
+  refused([](Graph& g) { g.row_begin[0] = 2; });
+  refused([](Graph& g) { g.row_begin[7] = -5; });
+  refused([](Graph& g) { g.row_begin[7] = 10'000; });
+  refused([](Graph& g) { g.row_begin.back() = 0; });
+  refused([](Graph& g) { g.target.pop_back(); });
+  refused([](Graph& g) { g.target[3] = 34; });
+  refused([](Graph& g) { g.target[3] = -1; });
+  refused([](Graph& g) { std::swap(g.target[0], g.target[1]); });
 }
 
 // ---- symmetry

@@ -352,15 +352,15 @@ TEST(PropagationNames, AreReadBackAsTheyAreWritten) {
 }
 
 TEST(PropagationNames, AreRefusedWhenUnknown) {
-  const std::string direction = message_of<UsageError>([] { parse_direction("inwards"); });
+  const std::string direction = message_of<ArgumentError>([] { parse_direction("inwards"); });
   EXPECT_CONTAINS(direction, "unknown direction 'inwards' (--direction)");
   EXPECT_CONTAINS(direction, "undirected");
-  const std::string normalise = message_of<UsageError>([] { parse_normalisation("rw"); });
+  const std::string normalise = message_of<ArgumentError>([] { parse_normalisation("rw"); });
   EXPECT_CONTAINS(normalise, "unknown normalisation 'rw' (--normalise)");
   EXPECT_CONTAINS(normalise, "out-in");
   for (const char* wrong : {"", "In", "in ", "out_in", "undirecte"}) {
-    EXPECT_THROW(parse_direction(wrong), UsageError) << wrong;
-    EXPECT_THROW(parse_normalisation(wrong), UsageError) << wrong;
+    EXPECT_THROW(parse_direction(wrong), ArgumentError) << wrong;
+    EXPECT_THROW(parse_normalisation(wrong), ArgumentError) << wrong;
   }
 }
 

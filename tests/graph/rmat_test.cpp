@@ -65,15 +65,15 @@ TEST(Rmat, ArcsRunBothWays) {
 }
 
 TEST(Rmat, RefusesWhatCannotBe) {
-  EXPECT_THROW(rmat_graph(-1, 0, 0), UsageError);
-  EXPECT_THROW(rmat_graph(1, 1, 0), UsageError);
-  EXPECT_THROW(rmat_graph(10, 46, 0), UsageError);
-  EXPECT_THROW(rmat_graph(10, -1, 0), UsageError);
-  EXPECT_THROW(rmat_graph(10, 5, 0, {0.6, 0.3, 0.2}), UsageError);
-  EXPECT_THROW(rmat_graph(10, 5, 0, {-0.1, 0.3, 0.2}), UsageError);
+  EXPECT_THROW(rmat_graph(-1, 0, 0), ArgumentError);
+  EXPECT_THROW(rmat_graph(1, 1, 0), ArgumentError);
+  EXPECT_THROW(rmat_graph(10, 46, 0), ArgumentError);
+  EXPECT_THROW(rmat_graph(10, -1, 0), ArgumentError);
+  EXPECT_THROW(rmat_graph(10, 5, 0, {0.6, 0.3, 0.2}), ArgumentError);
+  EXPECT_THROW(rmat_graph(10, 5, 0, {-0.1, 0.3, 0.2}), ArgumentError);
   // Only arcs from the upper half to the lower half of a level: too few pairs.
-  EXPECT_THROW(rmat_graph(4, 6, 0, {0, 1, 0}), InputError);
-  EXPECT_THROW(rmat_graph(4, 1, 0, {1, 0, 0}), InputError);  // nothing but loops
+  EXPECT_THROW(rmat_graph(4, 6, 0, {0, 1, 0}), ConvergenceError);
+  EXPECT_THROW(rmat_graph(4, 1, 0, {1, 0, 0}), ConvergenceError);  // nothing but loops
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+// The compressed rows of graphs and matrices that somebody put together by hand.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace eignn {
+
+struct RowsToCheck {
+  int64_t nodes;
+  const std::vector<int64_t>&begin, &target;
+  const char *owner, *target_name, *remedy;  // for the message: "S", "column", "make S with …"
+};
+
+/// Throws ArgumentError unless begin has nodes + 1 ascending offsets into target, and each row distinct ids
+/// of nodes, ascending.
+void check_rows(const RowsToCheck& rows);
+
+}  // namespace eignn
