@@ -31,45 +31,6 @@ void put(torch::Tensor& slot, const torch::Tensor& value) {
     slot = value.clone();
 }
 
-// Adam's two powers and what follows from them, on the device.
-struct AdamClock {
-  torch::Tensor power1, power2;  // β₁^t, β₂^t
-  torch::Tensor schedule;        // the factor of all rates
-  torch::Tensor rate, floor;     // √(1-β₂^t) / (1-β₁^t) of a rate; ε √(1-β₂^t)
-
-  explicit AdamClock(torch::Device device)
-      : power1(torch::ones({}, torch::dtype(torch::kFloat64).device(device))),
-        power2(torch::ones_like(power1)),
-        schedule(torch::ones_like(power1)) {}
-
-  void tick() {
-    power1.mul_(AdamConstants::beta1);
-    power2.mul_(AdamConstants::beta2);
-    const auto root = (1 - power2).sqrt();
-    rate = schedule * root / (1 - power1);
-    floor = root * AdamConstants::epsilon;
-  }
-};
-
-// Adam with a rate and a decay per run.
-struct BatchedAdam {
-  torch::Tensor rate, decay;    // (b, 1, 1)
-  torch::Tensor first, second;  // moments, as the parameter
-
-  void step(torch::Tensor& parameter, const torch::Tensor& gradient, const AdamClock& clock) {
-    constexpr double beta1 = AdamConstants::beta1, beta2 = AdamConstants::beta2;
-    const auto g = torch::addcmul(gradient, decay, parameter);
-    first.lerp_(g, 1 - beta1);
-    second.mul_(beta2).addcmul_(g, g, 1 - beta2);
-    const auto length = second.sqrt().add_(clock.floor);
-    parameter.addcmul_(torch::div(first, length), rate * clock.rate, -1);
-  }
-
-  void keep(const torch::Tensor& places) {
-    for (torch::Tensor* t : {&rate, &decay, &first, &second}) *t = t->index_select(0, places);
-  }
-};
-
 constexpr int64_t most_terms = 200;
 constexpr int64_t most_live_features = 64;  // l2: a chain of more rows is not thin any more
 
@@ -141,7 +102,7 @@ struct RunBatch::Shared {
 // What each has of its own, b of them.
 struct RunBatch::Runs {
   torch::Tensor F, B;  // (b, m, m), (b, classes, m)
-  BatchedAdam adam_F, adam_B;
+  std::unique_ptr<BatchedAdam> adam;
   torch::Tensor share;                   // (n, b, 1): 1/|train| at training nodes, 0 elsewhere
   torch::Tensor train_truth, val_truth;  // (n, b, classes): the truth, so weighted; with 1/|val|
   torch::Tensor is_val;                  // (n, b): 1 at validation nodes
@@ -149,7 +110,6 @@ struct RunBatch::Runs {
   torch::Tensor gram, nu, twice_argument;  // FᵀF, its norm (b, 1, 1), and 2(2g - I)
   torch::Tensor scores;                    // (n, b, classes), of the weights as they are
   torch::Tensor report;                    // (3, b): training loss, validation loss, right ones
-  std::unique_ptr<AdamClock> clock;
   std::unique_ptr<ChebyshevChain> chain;
   uint64_t dropout_seed = 0;
 };
@@ -304,11 +264,6 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   std::map<uint64_t, std::map<std::string, torch::Tensor>> starts;
   auto share = torch::zeros({n, b}, torch::kFloat64), is_val = torch::zeros_like(share),
        val_share = torch::zeros_like(share);
-  const auto per_run = [&](auto value) {
-    std::vector<double> values;
-    for (const TrainConfig& config : configs) values.push_back(value(config));
-    return torch::tensor(values, torch::kFloat64).to(shared_->type).view({b, 1, 1});
-  };
   for (int64_t k = 0; k < b; ++k) {
     const Split& split = dataset.splits.at(split_number(configs[k], dataset));
     share.select(1, k).index_fill_(0, split.train, 1 / static_cast<double>(split.train.numel()));
@@ -331,11 +286,12 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   r.is_val = is_val.to(shared_->type);
   r.train_truth = (share.unsqueeze(2) * truth.unsqueeze(1)).to(shared_->type);
   r.val_truth = (val_share.unsqueeze(2) * truth.unsqueeze(1)).to(shared_->type);
-  r.adam_F = {per_run(rate_of_F), per_run(decay_of_F), torch::zeros_like(r.F), torch::zeros_like(r.F)};
-  r.adam_B = {per_run([](const TrainConfig& x) { return x.lr; }),
-              per_run([](const TrainConfig& x) { return x.weight_decay; }), torch::zeros_like(r.B),
-              torch::zeros_like(r.B)};
-  r.clock = std::make_unique<AdamClock>(options.device);
+  std::vector<BatchedAdam::Rates> rates_F, rates_B;
+  for (const TrainConfig& config : configs) {
+    rates_F.push_back({rate_of_F(config), decay_of_F(config)});
+    rates_B.push_back({config.lr, config.weight_decay});
+  }
+  r.adam = std::make_unique<BatchedAdam>(std::vector<BatchedAdam::Parameter>{{r.F, rates_F}, {r.B, rates_B}});
   r.dropout_seed = c.seed;
   keep([&] {
     std::vector<int64_t> all(b);
@@ -360,8 +316,7 @@ void RunBatch::keep(const std::vector<int64_t>& places) {
   std::vector<double> val_count;
   for (const int64_t place : places) val_count.push_back(r.val_count[place]);
   r.val_count = val_count;
-  r.adam_F.keep(kept);
-  r.adam_B.keep(kept);
+  r.adam->keep(places);
   const int64_t b = r.F.size(0), m = r.F.size(1);
   for (torch::Tensor* t : {&r.gram, &r.nu, &r.twice_argument, &r.scores}) *t = torch::Tensor();
   r.report = torch::zeros({3, b}, shared_->type);
@@ -390,10 +345,9 @@ void RunBatch::work() {
   const auto pulled = outputs_->pull(torch::addcmul(-r.train_truth, r.share, log_p.exp()), r.B);
   const auto through = r.chain->pull(pulled.P, r.twice_argument);
 
-  r.clock->tick();
   const auto grad_F = pull_contractions(r.F, r.gram, r.nu, shared_->config.epsilon, through.g());
-  r.adam_F.step(r.F, grad_F, *r.clock);
-  r.adam_B.step(r.B, outputs_->starts_at_B() ? pulled.B + through.P0 : pulled.B, *r.clock);
+  r.adam->step(0, r.F, grad_F);
+  r.adam->step(1, r.B, outputs_->starts_at_B() ? pulled.B + through.P0 : pulled.B);
 
   evaluate();
   const auto val_loss = sum_of_run(r.val_truth * torch::log_softmax(r.scores, 2)).neg();
@@ -406,7 +360,7 @@ std::vector<RunBatch::Report> RunBatch::epoch() {
   Runs& r = *runs_;
   const TrainConfig& c = shared_->config;
   outputs_->seed_dropout(stream_seed(r.dropout_seed, Stream::dropout, static_cast<uint64_t>(epoch_)));
-  if (c.schedule != "constant") r.clock->schedule.fill_(schedule_factor(c, epoch_));
+  r.adam->begin_step(schedule_factor(c, epoch_));
   (*captured_)();
   ++epoch_;
   const auto report = r.report.to(torch::kCPU).to(torch::kFloat64);
