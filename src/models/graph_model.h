@@ -9,6 +9,7 @@
 
 #include "eignn/model.h"
 #include "models/features.h"
+#include "models/graph_parts.h"
 
 namespace eignn {
 
@@ -29,12 +30,13 @@ struct BaselineInputs {
 /// on one by one: their union would give the same scores. A model says in forward() what it does to one.
 class GraphModel : public Model {
  public:
-  torch::Tensor scores(const torch::Tensor& index) override;
-  void use_features(const torch::Tensor& X) override;
   double preprocess_seconds() const override { return preprocess_seconds_; }
 
  protected:
   explicit GraphModel(const BaselineInputs& inputs);
+
+  torch::Tensor do_scores(const torch::Tensor& index) override;
+  void do_use_features(const torch::Tensor& X) override;
 
   /// The scores of the nodes `rows` of graph g, whose features are X.
   virtual torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) = 0;
@@ -62,16 +64,13 @@ class GraphModel : public Model {
   double preprocess_seconds_ = 0;
 
  private:
-  struct Part {
-    torch::Tensor nodes;  // rows of all features; undefined: all
-    Features X;
-  };
   void set_features(const torch::Tensor& X);
-  torch::Tensor scores_of_several(const torch::Tensor& index);
 
-  std::vector<Part> graphs_;
-  std::vector<int64_t> graph_of_, local_;  // of each node; empty when there is one graph
-  torch::Tensor like_;                     // BaselineInputs::like; undefined: not to be used
+  GraphParts parts_;
+  std::vector<Features> X_;  // of each graph, as forward() counts them
+  // BaselineInputs::like and the nodes of its graph, the last that forward() knows; undefined: not to be
+  // used.
+  torch::Tensor like_, alike_nodes_;
 };
 
 /// x W + b for a layer's weights.

@@ -8,6 +8,7 @@
 #include "graph/unique_components.h"
 #include "models/alike.h"
 #include "models/baselines.h"
+#include "models/check_features.h"
 #include "models/graph_model.h"
 
 namespace eignn {
@@ -65,6 +66,12 @@ std::shared_ptr<Model> make_baseline(const std::string& name, const std::vector<
                                      const torch::TensorOptions& type, uint64_t seed) {
   for (const auto& [known, make] : baselines()) {
     if (known != name) continue;
+    check_features(X, type);
+    check_classes(classes);
+    for (const GraphMatrix& graph : graphs) {
+      if (!graph.S) throw ArgumentError("graphs", "a graph has no matrix", "make one with make_propagation");
+      check_graph_size(graph.S->nodes, graph.nodes, X);
+    }
     BaselineInputs inputs{graphs, X, classes, options, type, seed};
     const bool whole = graphs.size() == 1 && graphs[0].nodes.empty();
     if (whole && !X.requires_grad() && sees_components_apart(name)) add_alike_nodes(inputs);
