@@ -1,4 +1,4 @@
-#include "train/train_together.h"
+#include "train/batched_training.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include "eignn/error.h"
 #include "eignn/spectrum_cache.h"
 #include "equilibrium/stopwatch.h"
+#include "run/run_folder.h"
 #include "train/config.h"
 #include "train/early_stopping.h"
 #include "train/run_batch.h"
-#include "run/run_folder.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -21,10 +21,10 @@ struct Run {
   std::unique_ptr<RunFolder> folder;
   EarlyStopping stopping;
   Progress progress;
-  TogetherRun result;
+  BatchedRun result;
 };
 
-// The run at its start; one that cannot start has its failure.
+// The run at its start. One that cannot start has a failure.
 Run start(const TrainConfig& config, const std::string& folder, const Dataset& dataset, int64_t threads) {
   Run run{nullptr, EarlyStopping(EarlyStopping::parse(config.stopping), config.patience), {}, {}};
   run.result.summary.config = config;
@@ -33,7 +33,7 @@ Run start(const TrainConfig& config, const std::string& folder, const Dataset& d
   run.result.summary.interrupted = true;
   try {
     if (!folder.empty()) run.folder = std::make_unique<RunFolder>(RunFolder::create(folder, config));
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     run.result.failure = error.what();
   }
   return run;
@@ -41,10 +41,10 @@ Run start(const TrainConfig& config, const std::string& folder, const Dataset& d
 
 }  // namespace
 
-std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
-                                        const std::vector<std::string>& folders, const Dataset& dataset,
-                                        const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
-                                        const std::function<bool()>& interrupted) {
+std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
+                                    const std::vector<std::string>& folders, const Dataset& dataset,
+                                    const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
+                                    const std::function<bool()>& interrupted) {
   for (const TrainConfig& config : configs) validate(config);
   const int64_t threads = use_threads(configs.at(0));
   require_batchable(configs[0], dataset);
@@ -58,7 +58,7 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
     started.push_back(configs[k]);
   }
   const auto results = [&] {
-    std::vector<TogetherRun> out;
+    std::vector<BatchedRun> out;
     for (Run& run : runs) out.push_back(run.result);
     return out;
   };
@@ -75,7 +75,7 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
       conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
                summary);
       summary.interrupted = false;
-    } catch (const InputError& error) {
+    } catch (const Error& error) {
       run.result.failure = error.what();
     }
   };
@@ -89,9 +89,9 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
     for (size_t place = 0; place < live.size(); ++place) {
       Run& run = runs[live[place]];
       if (!std::isfinite(reports[place].train_loss)) {
-        run.result.failure = fmt::format(
-            "the training loss of split {} is not finite (epoch {}); lower --lr, or use --dtype float64",
-            run.result.summary.split, epoch);
+        run.result.failure = Error::sentence(
+            fmt::format("the training loss of split {} is not finite", run.result.summary.split),
+            fmt::format("epoch {}", epoch), "lower lr, or use dtype float64");
         continue;
       }
       EpochReport report;
@@ -110,7 +110,7 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
       if (run.folder) run.folder->append_epoch(report);
       to_tell.push_back(report);
       if (verdict.stop || epoch + 1 == configs[0].epochs)
-        end(run);  // at once: what is finished is kept, whatever comes
+        end(run);  // at once, so that an interruption does not lose it
       else
         going_on.push_back(static_cast<int64_t>(place));
     }
