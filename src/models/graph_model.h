@@ -21,8 +21,8 @@ struct BaselineInputs {
   const BaselineOptions& options;
   torch::TensorOptions type;
   uint64_t seed;
-  /// Where components of a graph are equal, features and all, the last of `graphs` has one of each, and this
-  /// says of each node which of its nodes is like it. Empty: no such graph.
+  /// Where components of a graph are equal, features included, the last of `graphs` has one component of each
+  /// kind, and this has for each node its counterpart there. Empty: no such graph.
   std::vector<int64_t> like = {};
 };
 
@@ -40,13 +40,13 @@ class GraphModel : public Model {
 
   /// The scores of the nodes `rows` of graph g, whose features are X.
   virtual torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) = 0;
-  /// Whether in training too nodes that are alike have equal states, up to what is drawn for each row at the
-  /// end of forward().
+  /// Whether equal components have equal states in training too, up to what is drawn for each row at the end
+  /// of forward().
   virtual bool alike_stay_alike() const { return options_.dropout == 0; }
   /// What was derived from the features is out of date.
   virtual void features_changed() {}
 
-  /// Dropout at --dropout.
+  /// Dropout with the probability of the options.
   torch::Tensor dropped(const torch::Tensor& x) { return dropout(x, options_.dropout); }
   Features dropped(const Features& X);
   torch::Tensor dropped_relu(const torch::Tensor& x);

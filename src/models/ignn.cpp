@@ -6,14 +6,14 @@
 // projected there after every step. Forward by Picard iteration, backward by the adjoint equation
 // (implicit_state.h). A solve that does not reach its tolerance is counted and told in summary.json.
 //
-// --head l2 takes each node's state to length one before the last layer. Dropout before the last layer.
+// Head l2 takes each node's state to length one before the last layer. Dropout before the last layer.
 //
-// --implicit-layers 5, the shape for PPI: implicit layers of widths 4h, 2h, 2h, h, classes with h = --hidden,
+// `implicit-layers` 5, the shape for PPI: implicit layers of widths 4h, 2h, 2h, h, classes with h = `hidden`,
 // each with a linear skip, X_k = ELU(Z_k + X_{k-1} V_k + c_k); the last without ELU. Dropout after each but
 // the last.
 //
-// IGNN-finite is the recurrence Z_k = ReLU(W Z_{k-1} S + Ω X S) from Z_0 = 0, cut after --layers steps, with
-// libtorch's own gradient. --kappa 0 leaves its W free.
+// IGNN-finite is the recurrence Z_k = ReLU(W Z_{k-1} S + Ω X S) from Z_0 = 0, cut after `layers` steps, with
+// libtorch's own gradient. `kappa` 0 leaves its W free.
 //
 // The matrix is EIGNN's S, as in the paper.
 #include <algorithm>

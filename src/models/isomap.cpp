@@ -84,9 +84,8 @@ torch::Tensor isomap(const Graph& graph, int64_t dimensions) {
   for (const auto& members : weak_components(both_ways).members()) {
     const int64_t n = static_cast<int64_t>(members.size()), count = std::min(dimensions, n - 1);
     if (members.size() > most)
-      throw InputError(fmt::format(
-          "a component of {} nodes is too large for all its distances (Isomap); take a part of the graph",
-          n));
+      throw ResourceError(fmt::format("a component of {} nodes is too large for all its distances", n),
+                          "Isomap", "take a part of the graph");
     if (count < 1) continue;  // a node by itself
     for (int64_t k = 0; k < n; ++k) local[members[k]] = k;
     auto B = hops(both_ways, members, local).square_();
