@@ -14,15 +14,24 @@
 
 namespace eignn {
 
-/// What the trainer, the checkpoints and the commands ask of a model.
+/// What the trainer, the checkpoints and the commands ask of a model. The public functions check their
+/// arguments and call the model's own do_… functions.
 class Model : public torch::nn::Module {
  public:
-  /// Scores (index.size(0), classes) at these nodes; dropout is on while is_training().
-  virtual torch::Tensor scores(const torch::Tensor& index) = 0;
+  /// Scores (index.size(0), classes) at these nodes; dropout is on while is_training(). ArgumentError unless
+  /// the index is int64, one-dimensional, on the model's device and in range.
+  torch::Tensor scores(const torch::Tensor& index);
 
   /// Replaces the features (n, features) of all nodes from now on. Where X requires a gradient, scores() is
-  /// differentiable in it. Give X again after a change in place.
-  virtual void use_features(const torch::Tensor& X) = 0;
+  /// differentiable in it. Give X again after a change in place. ArgumentError for another shape and for
+  /// numbers that are not finite in the model's precision.
+  void use_features(const torch::Tensor& X);
+
+  int64_t nodes() const { return shape_.nodes; }
+  int64_t features() const { return shape_.features; }
+  int64_t classes() const { return shape_.classes; }
+  /// The type of the weights and the device they are on.
+  const torch::TensorOptions& type() const { return shape_.type; }
 
   /// Whether without dropout, in evaluation, the scores are an affine function of the features that couples
   /// nodes along the graph alone.
@@ -34,7 +43,8 @@ class Model : public torch::nn::Module {
   /// Solves so far that stopped short of their tolerance; nothing for a model whose solves cannot.
   virtual std::optional<int64_t> non_converged_solves() const { return {}; }
 
-  /// Dropout masks of one epoch follow from this seed alone, so that a resumed run draws the same.
+  /// Dropout masks of one epoch follow from this seed alone, so that a resumed run draws the same. The
+  /// caller's own random generators stay as they are.
   void seed_dropout(uint64_t seed);
 
   /// The weights that propagate (EIGNN's F), which may have a learning rate of their own.
@@ -46,9 +56,30 @@ class Model : public torch::nn::Module {
   virtual double solve_seconds() const { return 0; }
 
  protected:
-  Model();
+  struct Shape {
+    int64_t nodes, features, classes;
+    torch::TensorOptions type;
+  };
+  explicit Model(const Shape& shape);
+
+  virtual torch::Tensor do_scores(const torch::Tensor& index) = 0;
+  virtual void do_use_features(const torch::Tensor& X) = 0;
+
   torch::Tensor dropout(const torch::Tensor& x, double p);
-  at::Generator dropout_generator_;
+  at::Generator dropout_generator_;  // on the host, for draws that a model makes there
+
+ private:
+  // An index whose range was checked. Asking a GPU for the range makes the host wait, and a training run
+  // gives the same few indices in every epoch.
+  struct CheckedIndex {
+    torch::Tensor index;
+    int64_t version;
+  };
+  void check_index(const torch::Tensor& index);
+
+  Shape shape_;
+  at::Generator device_generator_;  // undefined on a CPU
+  std::vector<CheckedIndex> checked_;
 };
 
 /// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias. γ, ε and the precision are those
@@ -74,7 +105,8 @@ struct GraphMatrix {
   std::shared_ptr<const Propagation> S;
 };
 
-/// A model that EIGNN is compared with, by its options. Only the graphs that an index names are worked on.
+/// A model that EIGNN is compared with, by its options. ArgumentError for graphs that overlap or do not fit X,
+/// and for an X that is not finite. Only the graphs that an index names are worked on.
 ///
 ///     auto model = make_baseline(GcnOptions{}, {{{}, S}}, X, classes, torch::kFloat32, /*seed=*/0);
 std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,

@@ -12,9 +12,9 @@
 #include "eignn/spectrum_cache.h"
 #include "run/train_run.h"
 #include "train/assemble.h"
+#include "run/batched_training.h"
 #include "train/config.h"
 #include "train/run_batch.h"
-#include "train/train_together.h"
 
 namespace eignn::cli {
 
@@ -109,7 +109,7 @@ void check_jobs(int64_t jobs) {
 namespace {
 
 // The runs that these jobs ask for, as one batch; Interrupted, when Ctrl-C ended it.
-std::vector<TogetherRun> run_batch(const std::vector<Job>& jobs, const JobOptions& options) {
+std::vector<BatchedRun> run_batch(const std::vector<Job>& jobs, const JobOptions& options) {
   std::vector<TrainConfig> configs;
   std::vector<std::string> folders;
   for (const Job& job : jobs) {
@@ -128,8 +128,9 @@ std::vector<TogetherRun> run_batch(const std::vector<Job>& jobs, const JobOption
                     fmt::format("{} run{}: mean validation loss {:.4f} {} {}", reports.size(),
                                 reports.size() == 1 ? "" : "s", loss, reports[0].metric, percent(score)));
   };
-  auto runs = train_together(configs, folders, loaded_once(configs[0]), tell, interrupted);
-  for (const TogetherRun& run : runs)
+  SpectrumCache spectra;
+  auto runs = train_batch(configs, folders, loaded_once(configs[0]), tell, interrupted, &spectra);
+  for (const BatchedRun& run : runs)
     if (run.summary.interrupted && run.failure.empty())
       throw Interrupted{folders[0].empty()
                             ? "interrupted; nothing was kept, since there was no --out"

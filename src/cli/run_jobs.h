@@ -19,8 +19,8 @@ void check_jobs(int64_t jobs);
 /// Interrupted, when Ctrl-C ended a job.
 JobRunner job_runner(const JobOptions& options);
 
-/// Runs the jobs that are not finished, `size` at a time as one batched problem (train/train_together.h), and
-/// returns all results. Interrupted, when Ctrl-C ended one; what is finished then stays.
+/// Runs the jobs that are not finished, `size` at a time as one batched problem (run/batched_training.h),
+/// and returns all results. Interrupted, when Ctrl-C ended one; what is finished then stays.
 std::vector<RunResult> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options);
 
 /// For a search: jobs that may share a batch do, `size` at a time. The jobs need folders.

@@ -80,10 +80,15 @@ class ReluAndDropoutFunction : public torch::autograd::Function<ReluAndDropoutFu
 
 }  // namespace
 
+at::Generator generator_on(torch::Device device) {
+  if (device.is_cpu()) return at::detail::createCPUGenerator(0);
+  return at::globalContext().defaultGenerator(device).clone();
+}
+
 torch::Tensor dropout_mask(at::IntArrayRef sizes, const torch::TensorOptions& type, double p,
                            at::Generator& generator) {
   auto mask = torch::empty(sizes, type);
-  if (mask.is_cuda()) return mask.bernoulli_(1 - p).div_(1 - p);
+  if (mask.is_cuda()) return mask.bernoulli_(1 - p, generator).div_(1 - p);
   const uint64_t seed = seed_from(generator);
   AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "dropout_mask", [&] {
     scalar_t* to = mask.data_ptr<scalar_t>();

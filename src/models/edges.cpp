@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/held.h"
+#include "models/backward_state.h"
 
 namespace eignn {
 
@@ -35,7 +35,8 @@ T leaky(T x, T slope) {
 class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& from_,
-                               const torch::Tensor& to_, double slope, const HeldPtr<Edges>& holder) {
+                               const torch::Tensor& to_, double slope,
+                               const BackwardStatePtr<Edges>& holder) {
     const Edges& edges = holder->value;
     const auto from = from_.contiguous(), to = to_.contiguous();
     const int64_t heads = from.size(1);
@@ -59,7 +60,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
       });
     });
     context->save_for_backward({from, to, alpha});
-    keep(context, holder);
+    save_for_backward(context, holder);
     context->saved_data["slope"] = slope;
     return alpha;
   }
@@ -67,7 +68,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
   // With the raw score r of an arc:  ∂r = α (∂α - Σ_e α_e ∂α_e) · (r > 0 ? 1 : slope)
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const Edges& edges = kept<Edges>(context);
+    const Edges& edges = saved_for_backward<Edges>(context);
     const auto saved = context->get_saved_variables();
     const auto &from = saved[0], &to = saved[1], &alpha = saved[2];
     const double slope = context->saved_data["slope"].toDouble();
@@ -107,7 +108,7 @@ class AttentionFunction : public torch::autograd::Function<AttentionFunction> {
 class WeightedSumFunction : public torch::autograd::Function<WeightedSumFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& alpha_,
-                               const torch::Tensor& Z_, const HeldPtr<Edges>& holder) {
+                               const torch::Tensor& Z_, const BackwardStatePtr<Edges>& holder) {
     const Edges& edges = holder->value;
     const auto alpha = alpha_.contiguous(), Z = Z_.contiguous();
     const int64_t heads = Z.size(1), width = Z.size(2);
@@ -127,14 +128,14 @@ class WeightedSumFunction : public torch::autograd::Function<WeightedSumFunction
       });
     });
     context->save_for_backward({alpha, Z});
-    keep(context, holder);
+    save_for_backward(context, holder);
     context->saved_data["weights"] = alpha_.requires_grad();
     return out;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const Edges& edges = kept<Edges>(context);
+    const Edges& edges = saved_for_backward<Edges>(context);
     const auto saved = context->get_saved_variables();
     const auto &alpha = saved[0], &Z = saved[1];
     const bool weights = context->saved_data["weights"].toBool();
@@ -208,12 +209,12 @@ Edges edges_of(const Propagation& S, const torch::TensorOptions& type, bool with
 torch::Tensor attention(const Edges& edges, const torch::Tensor& from, const torch::Tensor& to,
                         double slope) {
   if (!from.is_cpu()) return attention_by_torch(edges, from, to, slope);
-  return AttentionFunction::apply(from, to, slope, hold(edges));
+  return AttentionFunction::apply(from, to, slope, backward_state(edges));
 }
 
 torch::Tensor weighted_sum(const Edges& edges, const torch::Tensor& alpha, const torch::Tensor& Z) {
   if (!Z.is_cpu()) return weighted_sum_by_torch(edges, alpha, Z);
-  return WeightedSumFunction::apply(alpha, Z, hold(edges));
+  return WeightedSumFunction::apply(alpha, Z, backward_state(edges));
 }
 
 torch::Tensor mean_of_some(const Edges& edges, int64_t samples, at::Generator& generator) {

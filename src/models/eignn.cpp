@@ -8,6 +8,8 @@
 #include "eignn/error.h"
 #include "eignn/model.h"
 #include "equilibrium/tf32.h"
+#include "models/check_features.h"
+#include "models/graph_parts.h"
 #include "models/residual_head.h"
 #include "models/unit_rows.h"
 
@@ -33,9 +35,10 @@ class Eignn : public Model {
  public:
   Eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes, const EignnOptions& options,
         uint64_t seed)
-      : options_(options),
-        type_(
-            torch::dtype(parts.at(0).solver->options().dtype).device(parts.at(0).solver->options().device)) {
+      : Model({X.size(0), X.size(1), classes, type_of(parts)}),
+        options_(options),
+        type_(type()),
+        graphs_(nodes_of(parts), X.size(0), type_.device()) {
     const int64_t m = options.encoder > 0 ? options.encoder : X.size(1);
     auto generator = at::detail::createCPUGenerator(seed);
     // Drawn in float64, so that one seed means one start in every precision.
@@ -62,11 +65,35 @@ class Eignn : public Model {
       encoder_weight_ = parameter("encoder_weight", uniform_weight(m, X.size(1), generator));
       encoder_bias_ = parameter("encoder_bias", torch::zeros({m}, torch::kFloat64));
     }
-    for (GraphPart& part : parts) add_part(std::move(part), X);
+    for (GraphPart& part : parts) {
+      parts_.push_back({std::move(part.solver), graphs_.rows_of(parts_.size(), X).to(type_), {}});
+      parts_.back().solved.resize(F_.size());
+    }
   }
 
-  torch::Tensor scores(const torch::Tensor& index) override {
-    const Place place = locate(index);
+  // Z is linear in X, and so is what batch norm does to it once its moments stand still.
+  bool linear_in_features() const override {
+    return options_.encoder == 0 && (options_.head == Head::plain || options_.head == Head::batch_norm);
+  }
+
+  std::vector<torch::Tensor> propagation_weights() const override { return F_; }
+  const char* solver_name() const override { return parts_[0].solver->name(); }
+  double preprocess_seconds() const override {
+    double seconds = 0;
+    for (const Part& part : parts_) seconds += part.solver->preprocess_seconds();
+    return seconds;
+  }
+  double solve_seconds() const override {
+    double seconds = projection_ ? projection_->seconds() : 0;
+    for (const Part& part : parts_)
+      for (const auto& solved : part.solved) seconds += solved ? solved->seconds() : 0;
+    return parts_[0].solver->shares_solves() ? seconds : 0;
+  }
+
+ protected:
+  torch::Tensor do_scores(const torch::Tensor& index) override {
+    const Place place = graphs_.stacked(index);
+    if (place.graphs.empty()) return torch::zeros({0, classes()}, type_);
     switch (options_.head) {
       case Head::plain:
         if (sees_scores_alone()) return projected(projection(), F_[0], B_.t(), place.index);
@@ -96,99 +123,47 @@ class Eignn : public Model {
     return {};
   }
 
-  void use_features(const torch::Tensor& X) override {
-    for (Part& part : parts_) part.X = rows_of(part.nodes, X);
+  void do_use_features(const torch::Tensor& X) override {
+    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].X = graphs_.rows_of(g, X).to(type_);
     forget();  // solved for other features
     projection_ = nullptr;
   }
 
-  // Z is linear in X, and so is what batch norm does to it once its moments stand still.
-  bool linear_in_features() const override {
-    return options_.encoder == 0 && (options_.head == Head::plain || options_.head == Head::batch_norm);
-  }
-
-  std::vector<torch::Tensor> propagation_weights() const override { return F_; }
-  const char* solver_name() const override { return parts_[0].solver->name(); }
-  double preprocess_seconds() const override {
-    double seconds = 0;
-    for (const Part& part : parts_) seconds += part.solver->preprocess_seconds();
-    return seconds;
-  }
-  double solve_seconds() const override {
-    double seconds = projection_ ? projection_->seconds() : 0;
-    for (const Part& part : parts_)
-      for (const auto& solved : part.solved) seconds += solved ? solved->seconds() : 0;
-    return parts_[0].solver->shares_solves() ? seconds : 0;
-  }
-
  private:
+  using Place = GraphParts::Stacked;
+
   struct Part {
     std::unique_ptr<Solver> solver;
-    torch::Tensor nodes;  // the rows of all features that are this graph's; undefined: all
     torch::Tensor X;
     // For each F the last solve: Z depends on F and X alone, so the evaluation after a step and the next
     // training step share one.
     std::vector<std::shared_ptr<const Equilibrium>> solved;
   };
 
-  // Nodes as rows of some graphs put one below the other; an undefined index is all of them.
-  struct Place {
-    std::vector<int64_t> parts;
-    torch::Tensor index;
-  };
-
-  void add_part(GraphPart part, const torch::Tensor& X) {
-    const int64_t p = static_cast<int64_t>(parts_.size());
-    const bool all = part.nodes.empty();
-    if (!all) {
-      part_of_.resize(X.size(0), -1);
-      local_.resize(X.size(0), -1);
-    }
-    for (size_t k = 0; k < part.nodes.size(); ++k) {
-      part_of_[part.nodes[k]] = p;
-      local_[part.nodes[k]] = static_cast<int64_t>(k);
-    }
-    const auto nodes = all ? torch::Tensor() : torch::tensor(part.nodes, torch::kInt64);
-    parts_.push_back({std::move(part.solver), nodes, rows_of(nodes, X), {}});
-    parts_.back().solved.resize(F_.size());
+  static torch::TensorOptions type_of(const std::vector<GraphPart>& parts) {
+    const SolverOptions& options = parts.at(0).solver->options();
+    return torch::dtype(options.dtype).device(options.device);
   }
 
-  torch::Tensor rows_of(const torch::Tensor& nodes, const torch::Tensor& X) const {
-    return (nodes.defined() ? X.index_select(0, nodes.to(X.device())) : X).to(type_);
-  }
-
-  Place locate(const torch::Tensor& index) const {
-    if (part_of_.empty()) return {{0}, index};
-    const auto nodes = index.to(torch::kCPU).contiguous();
-    const int64_t* v = nodes.data_ptr<int64_t>();
-    std::vector<int64_t> offset(parts_.size(), -1), at(nodes.numel());
-    Place place;
-    for (int64_t k = 0; k < nodes.numel(); ++k) offset[part_of_[v[k]]] = 0;
-    int64_t rows = 0;
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      if (offset[p] < 0) continue;
-      place.parts.push_back(static_cast<int64_t>(p));
-      offset[p] = rows;
-      rows += parts_[p].X.size(0);
-    }
-    for (int64_t k = 0; k < nodes.numel(); ++k) at[k] = offset[part_of_[v[k]]] + local_[v[k]];
-    place.index = torch::tensor(at, torch::kInt64).to(type_.device());
-    return place;
+  static std::vector<std::vector<int64_t>> nodes_of(const std::vector<GraphPart>& parts) {
+    std::vector<std::vector<int64_t>> nodes;
+    for (const GraphPart& part : parts) nodes.push_back(part.nodes);
+    return nodes;
   }
 
   ScaledRows Z(const Place& place) {
-    if (place.parts.size() == 1) return Z_of(parts_[place.parts[0]], place.index);
+    if (place.graphs.size() == 1) return Z_of(parts_[place.graphs[0]], place.index);
     std::vector<torch::Tensor> below;
-    for (const int64_t p : place.parts) below.push_back(Z_of(parts_[p], {}).plain());
+    for (const size_t g : place.graphs) below.push_back(Z_of(parts_[g], {}).plain());
     const auto rows = torch::cat(below, 0);
     return {place.index.defined() ? rows.index_select(0, place.index) : rows, {}};
   }
 
-  // No gradient is asked for, so that nobody will miss the Z behind the scores.
+  // Gradients are off, so the scores are projected without forming Z.
   bool only_scores() const { return !torch::GradMode::is_enabled() && options_.encoder == 0; }
 
-  // f = Z Bᵀ of one graph and one F that moves: nobody ever needs Z, unless it is to be differentiated in X.
-  // (Of an F at rest one Z serves every B.)
+  // f = Z Bᵀ of one graph can be had without Z, unless it is to be differentiated in X. Where F does not
+  // move, one Z serves every B, and projecting would only repeat the solve.
   bool sees_scores_alone() const {
     return parts_.size() == 1 && F_.size() == 1 && F_[0].requires_grad() && options_.encoder == 0 &&
            !(torch::GradMode::is_enabled() && parts_[0].X.requires_grad());
@@ -222,22 +197,22 @@ class Eignn : public Model {
       }
       return sum;
     };
-    if (place.parts.size() == 1) return of_part(parts_[place.parts[0]], place.index);
+    if (place.graphs.size() == 1) return of_part(parts_[place.graphs[0]], place.index);
     std::vector<torch::Tensor> below;
-    for (const int64_t p : place.parts) below.push_back(of_part(parts_[p], {}));
+    for (const size_t g : place.graphs) below.push_back(of_part(parts_[g], {}));
     return torch::cat(below, 0).index_select(0, place.index);
   }
 
   // Z at this place, and its moments over all nodes of the place's graphs, which the running ones follow.
   std::pair<torch::Tensor, Moments> Z_with_moments(const Place& place) {
-    const bool one = place.parts.size() == 1;
+    const bool one = place.graphs.size() == 1;
     const auto beside = [](const std::vector<torch::Tensor>& blocks, int64_t dim) {
       return blocks.size() == 1 ? blocks[0] : torch::cat(blocks, dim);
     };
     std::vector<torch::Tensor> z, means, variances;
     std::vector<double> sizes;
-    for (const int64_t p : place.parts) {
-      Part& part = parts_[p];
+    for (const size_t g : place.graphs) {
+      Part& part = parts_[g];
       const auto X = encoded(part.X);
       std::vector<torch::Tensor> blocks, mean, variance;
       for (size_t k = 0; k < F_.size(); ++k) {
@@ -304,7 +279,7 @@ class Eignn : public Model {
 
   torch::Tensor X(const Place& place) const {
     std::vector<torch::Tensor> below;
-    for (const int64_t p : place.parts) below.push_back(parts_[p].X);
+    for (const size_t g : place.graphs) below.push_back(parts_[g].X);
     const auto rows = below.size() == 1 ? below[0] : torch::cat(below, 0);
     return place.index.defined() ? rows.index_select(0, place.index) : rows;
   }
@@ -315,8 +290,8 @@ class Eignn : public Model {
 
   EignnOptions options_;
   torch::TensorOptions type_;
-  std::vector<Part> parts_;
-  std::vector<int64_t> part_of_, local_;  // of each node; empty when there is one graph
+  GraphParts graphs_;
+  std::vector<Part> parts_;  // one for each graph
   std::vector<torch::Tensor> F_;
   torch::Tensor B_, encoder_weight_, encoder_bias_;
   torch::nn::BatchNorm1d norm_{nullptr};
@@ -331,7 +306,20 @@ class Eignn : public Model {
 
 std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed) {
-  if (parts.empty()) throw InputError("there is no graph to learn from; give at least one node");
+  if (parts.empty())
+    throw ArgumentError("graphs", "there is no graph to learn from", "give at least one node");
+  for (const GraphPart& part : parts)
+    if (!part.solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");
+  const SolverOptions& first = parts[0].solver->options();
+  check_features(X, first.dtype);
+  check_classes(classes);
+  for (const GraphPart& part : parts) {
+    const auto& [nodes, solver] = part;
+    check_graph_size(solver->propagation().nodes, nodes, X);
+    if (solver->options().dtype != first.dtype || solver->options().device != first.device)
+      throw ArgumentError("solver", "the graphs' solvers differ in precision or device",
+                          "make them with the same options");
+  }
   return std::make_shared<Eignn>(std::move(parts), X, classes, options, seed);
 }
 

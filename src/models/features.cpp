@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "equilibrium/sparse_kernel.h"
-#include "models/held.h"
+#include "models/backward_state.h"
 
 namespace eignn {
 
@@ -60,15 +60,15 @@ class ProductFunction : public torch::autograd::Function<ProductFunction<Pattern
   using Shared = std::shared_ptr<const Pattern>;
 
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& W,
-                               const torch::Tensor& entries, const HeldPtr<Shared>& pattern) {
-    keep(context, pattern);
+                               const torch::Tensor& entries, const BackwardStatePtr<Shared>& pattern) {
+    save_for_backward(context, pattern);
     context->save_for_backward({entries});
     return pattern->value->straight.times(entries, W);
   }
   // Xᵀ G
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const Pattern& pattern = *kept<Shared>(context);
+    const Pattern& pattern = *saved_for_backward<Shared>(context);
     const auto entries = context->get_saved_variables()[0].index_select(0, pattern.order);
     return {pattern.transposed.times(entries, gradients[0]), torch::Tensor(), torch::Tensor()};
   }
@@ -98,7 +98,7 @@ torch::Tensor Features::dense() const {
 }
 
 torch::Tensor Features::mm(const torch::Tensor& W) const {
-  return pattern_ ? ProductFunction<Pattern>::apply(W, entries_, hold(pattern_)) : X_.mm(W);
+  return pattern_ ? ProductFunction<Pattern>::apply(W, entries_, backward_state(pattern_)) : X_.mm(W);
 }
 
 Features Features::changed(const std::function<torch::Tensor(const torch::Tensor&)>& change) const {

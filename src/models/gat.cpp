@@ -3,7 +3,7 @@
 //     e_ij = LeakyReLU(aᵀ[W h_i ‖ W h_j]) (slope 0.2),   α_ij = softmax over the i that j hears,
 //     h'_j = Σ_i α_ij W h_i + b
 //
-// Hidden layers put --heads heads side by side and take ELU of them; the last one averages --output-heads.
+// Hidden layers put `heads` heads side by side and take ELU of them; the last one averages `output-heads`.
 // Where a layer between the first and the last is as wide as what it reads, that is added (the paper's skip
 // on PPI). Dropout before each layer and on the α.
 //

@@ -9,7 +9,7 @@
 
 #include "models/baselines.h"
 #include "models/graph_model.h"
-#include "models/rounds.h"
+#include "models/receptive_field.h"
 
 namespace eignn {
 
@@ -18,7 +18,7 @@ namespace {
 class Gcnii : public GraphModel {
  public:
   Gcnii(const BaselineInputs& in, const GcniiOptions& options)
-      : GraphModel(in, options.dropout), options_(options), rounds_(make_rounds(in.graphs, type_)) {
+      : GraphModel(in, options.dropout), options_(options), fields_(receptive_fields(in.graphs, type_)) {
     in_ = {glorot("W_in", width_, options_.hidden), zeros("b_in", options_.hidden)};
     for (int64_t l = 0; l < options_.layers; ++l)
       W_.push_back(glorot("W" + std::to_string(l), options_.hidden, options_.hidden));
@@ -30,7 +30,7 @@ class Gcnii : public GraphModel {
     const auto I = torch::eye(options_.hidden, type_);
     auto H_0 = torch::relu(in_(dropped(X)));
     auto H = dropped(H_0);  // each H is wanted after dropout alone
-    const auto& rounds = rounds_[g].to(rows, options_.layers);
+    const auto& rounds = fields_[g].rounds_to(rows, options_.layers);
     for (size_t l = 0; l < W_.size(); ++l) {
       const double beta = std::log(options_.theta / static_cast<double>(l + 1) + 1);
       if (rounds[l].stay) H_0 = propagate(rounds[l].stay, H_0);
@@ -43,7 +43,7 @@ class Gcnii : public GraphModel {
 
  private:
   GcniiOptions options_;
-  std::vector<Rounds> rounds_;
+  std::vector<ReceptiveField> fields_;
   Linear in_, out_;
   std::vector<torch::Tensor> W_;
 };

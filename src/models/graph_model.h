@@ -9,6 +9,7 @@
 
 #include "eignn/model.h"
 #include "models/features.h"
+#include "models/graph_parts.h"
 
 namespace eignn {
 
@@ -19,8 +20,8 @@ struct BaselineInputs {
   int64_t classes;
   torch::TensorOptions type;
   uint64_t seed;
-  /// Where components of a graph are equal, features and all, the last of `graphs` has one of each, and this
-  /// says of each node which of its nodes is like it. Empty: no such graph.
+  /// Where components of a graph are equal, features included, the last of `graphs` has one component of each
+  /// kind, and this has for each node its counterpart there. Empty: no such graph.
   std::vector<int64_t> like = {};
 };
 
@@ -28,22 +29,23 @@ struct BaselineInputs {
 /// on one by one: their union would give the same scores. A model says in forward() what it does to one.
 class GraphModel : public Model {
  public:
-  torch::Tensor scores(const torch::Tensor& index) override;
-  void use_features(const torch::Tensor& X) override;
   double preprocess_seconds() const override { return preprocess_seconds_; }
 
  protected:
   GraphModel(const BaselineInputs& inputs, double dropout);
 
+  torch::Tensor do_scores(const torch::Tensor& index) override;
+  void do_use_features(const torch::Tensor& X) override;
+
   /// The scores of the nodes `rows` of graph g, whose features are X.
   virtual torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) = 0;
-  /// Whether in training too nodes that are alike have equal states, up to what is drawn for each row at the
-  /// end of forward().
+  /// Whether equal components have equal states in training too, up to what is drawn for each row at the end
+  /// of forward().
   virtual bool alike_stay_alike() const { return dropout_ == 0; }
   /// What was derived from the features is out of date.
   virtual void features_changed() {}
 
-  /// At the model's dropout.
+  /// Dropout with the probability of the options.
   torch::Tensor dropped(const torch::Tensor& x) { return dropout(x, dropout_); }
   Features dropped(const Features& X);
   torch::Tensor dropped_relu(const torch::Tensor& x);
@@ -61,16 +63,13 @@ class GraphModel : public Model {
   double preprocess_seconds_ = 0;
 
  private:
-  struct Part {
-    torch::Tensor nodes;  // rows of all features; undefined: all
-    Features X;
-  };
   void set_features(const torch::Tensor& X);
-  torch::Tensor scores_of_several(const torch::Tensor& index);
 
-  std::vector<Part> graphs_;
-  std::vector<int64_t> graph_of_, local_;  // of each node; empty when there is one graph
-  torch::Tensor like_;                     // BaselineInputs::like; undefined: not to be used
+  GraphParts parts_;
+  std::vector<Features> X_;  // of each graph, as forward() counts them
+  // BaselineInputs::like and the nodes of its graph, the last that forward() knows; undefined: not to be
+  // used.
+  torch::Tensor like_, alike_nodes_;
 };
 
 /// x W + b for a layer's weights.

@@ -2,7 +2,7 @@
 //
 //     h_v ← ReLU(W [h_v ‖ mean of h_u over v's neighbours u] + b),   h_v ← h_v/‖h_v‖,   scores = B h_v + c
 //
-// In training the first layer hears --samples neighbours of each node and the second --samples-second (the
+// In training the first layer hears `samples` neighbours of each node and the second `samples-second` (the
 // paper's S₁ = 25 and S₂ = 10), drawn anew in every step without repetition (all where there are not more);
 // otherwise all of them.
 //

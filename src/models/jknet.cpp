@@ -6,7 +6,7 @@
 // The matrix is EIGNN's S, as in the paper. Dropout before each layer.
 #include "models/baselines.h"
 #include "models/graph_model.h"
-#include "models/rounds.h"
+#include "models/receptive_field.h"
 
 namespace eignn {
 
@@ -15,7 +15,7 @@ namespace {
 class JkNet : public GraphModel {
  public:
   JkNet(const BaselineInputs& in, const JknetOptions& options)
-      : GraphModel(in, options.dropout), options_(options), rounds_(make_rounds(in.graphs, type_)) {
+      : GraphModel(in, options.dropout), options_(options), fields_(receptive_fields(in.graphs, type_)) {
     for (int64_t l = 0; l < options_.layers; ++l) {
       W_.push_back(glorot("W" + std::to_string(l), l == 0 ? width_ : options_.hidden, options_.hidden));
       b_.push_back(zeros("b" + std::to_string(l), options_.hidden));
@@ -25,7 +25,7 @@ class JkNet : public GraphModel {
 
  protected:
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
-    const auto& rounds = rounds_[g].to(rows, options_.layers);
+    const auto& rounds = fields_[g].rounds_to(rows, options_.layers);
     std::vector<torch::Tensor> seen;  // of each layer, at the rows
     auto H = dropped(X).mm(W_[0]);
     for (size_t l = 0; l < W_.size(); ++l) {
@@ -38,7 +38,7 @@ class JkNet : public GraphModel {
 
  private:
   JknetOptions options_;
-  std::vector<Rounds> rounds_;
+  std::vector<ReceptiveField> fields_;
   std::vector<torch::Tensor> W_, b_;
   Linear out_;
 };

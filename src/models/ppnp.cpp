@@ -39,7 +39,7 @@ PageRank page_rank(const Propagation& S, double alpha, const torch::TensorOption
     const int64_t n = static_cast<int64_t>(members.size());
     if (members.size() > most)
       throw ResourceError(fmt::format("a component of {} nodes is too large for a dense inverse", n),
-                          "model ppnp", "use appnp");
+                          "model ppnp", "use model appnp");
     for (int64_t k = 0; k < n; ++k) local[members[k]] = k;
     auto M = torch::eye(n, torch::kFloat64);  // I - (1-α) Sᵀ: node j receives Σ_i S_ij h_i
     auto at = M.accessor<double, 2>();

@@ -1,6 +1,6 @@
 #include "models/propagate.h"
 
-#include "models/held.h"
+#include "models/backward_state.h"
 
 namespace eignn {
 
@@ -9,20 +9,20 @@ namespace {
 class PropagateFunction : public torch::autograd::Function<PropagateFunction> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& H,
-                               const HeldPtr<SharedProduct>& S) {
-    keep(context, S);
+                               const BackwardStatePtr<SharedProduct>& S) {
+    save_for_backward(context, S);
     return S->value->gather(H);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    return {kept<SharedProduct>(context)->scatter(gradients[0]), torch::Tensor()};
+    return {saved_for_backward<SharedProduct>(context)->scatter(gradients[0]), torch::Tensor()};
   }
 };
 
 }  // namespace
 
 torch::Tensor propagate(const SharedProduct& S, const torch::Tensor& H) {
-  return PropagateFunction::apply(H, hold(S));
+  return PropagateFunction::apply(H, backward_state(S));
 }
 
 SharedProduct make_product(const Propagation& S, const torch::TensorOptions& type) {

@@ -7,6 +7,7 @@
 #include "graph/unique_components.h"
 #include "models/alike.h"
 #include "models/baselines.h"
+#include "models/check_features.h"
 #include "models/graph_model.h"
 
 namespace eignn {
@@ -62,6 +63,12 @@ void add_alike_nodes(BaselineInputs& inputs) {
 std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,
                                      const torch::Tensor& X, int64_t classes,
                                      const torch::TensorOptions& type, uint64_t seed) {
+  check_features(X, type);
+  check_classes(classes);
+  for (const GraphMatrix& graph : graphs) {
+    if (!graph.S) throw ArgumentError("graphs", "a graph has no matrix", "make one with make_propagation");
+    check_graph_size(graph.S->nodes, graph.nodes, X);
+  }
   BaselineInputs inputs{graphs, X, classes, type, seed};
   const bool whole = graphs.size() == 1 && graphs[0].nodes.empty();
   if (whole && !X.requires_grad() && sees_components_apart(options)) add_alike_nodes(inputs);

@@ -1,7 +1,7 @@
 // SGC (Wu, Souza, Zhang, Fifty, Yu, Weinberger, 2019), its eq. (8): GCN without activations, whose weights
 // merge into one.
 //
-//     scores = S^K X W + b,   K = --hops
+//     scores = S^K X W + b,   K = `hops`
 //
 // The matrix is EIGNN's S, as in the paper. S^K X is computed once, as long as nobody asks for its gradient.
 #include "models/baselines.h"

@@ -4,7 +4,7 @@
 //     T(h)_v = W_1 tanh(W_2 [x_v ‖ Σ_u S_uv [h_u ‖ x_u]] + b),   h_v ← (1-α) h_v + α T(h)_v
 //     scores = V_2 ReLU(V_1 T(h) + c_1) + c_2
 //
-// In training --hops updates of a random half of the nodes lead from h = 0 to near the steady state, and the
+// In training `hops` updates of a random half of the nodes lead from h = 0 to near the steady state, and the
 // gradient is that of the last application of T, as in the paper. Otherwise all nodes are updated, which
 // needs no draw, and the gradient goes through all updates.
 //

@@ -1,5 +1,5 @@
-// Adam (Kingma, Ba, 2015), its algorithm 1 with an L2 penalty in the gradient, as torch::optim::Adam has it.
-// It is one pass over memory where libtorch makes some twenty: F alone is m² numbers.
+// Adam for one run and for a batch of runs; the formula is in train/adam_update.h. A step is one pass over
+// memory where libtorch makes some twenty: F alone is m² numbers.
 #pragma once
 
 #include <torch/types.h>
@@ -11,11 +11,6 @@
 
 namespace eignn {
 
-/// Of both moments, and what keeps the quotient finite: the values of the paper and of libtorch.
-struct AdamConstants {
-  static constexpr double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-};
-
 class Adam {
  public:
   struct Group {
@@ -25,16 +20,15 @@ class Adam {
 
   explicit Adam(std::vector<Group> groups);
 
-  /// Lets go of all gradients.
   void forget_gradients();
   /// Moves every parameter that has a gradient.
   void step();
 
   std::vector<Group>& groups() { return groups_; }
 
-  /// The moments and the numbers of steps, by name: what a resumed run goes on from.
+  /// The moments and the numbers of steps, by name: what a resumed run continues from.
   std::map<std::string, torch::Tensor> state() const;
-  /// std::exception when it is another optimiser's.
+  /// Throws std::exception when the state is that of other parameters.
   void load_state(const std::map<std::string, torch::Tensor>& state);
 
  private:
@@ -45,6 +39,44 @@ class Adam {
 
   std::vector<Group> groups_;
   std::vector<Moments> moments_;  // of the parameters, group after group
+};
+
+/// Adam for runs that are trained as one batch: the first dimension of every parameter counts the runs, and
+/// each run has a rate and a decay of its own for each parameter. Run k takes the steps that Adam takes.
+class BatchedAdam {
+ public:
+  struct Rates {
+    double rate, decay;
+  };
+  struct Parameter {
+    torch::Tensor value;       // (runs, …)
+    std::vector<Rates> rates;  // one for each run
+  };
+
+  explicit BatchedAdam(const std::vector<Parameter>& parameters);
+
+  /// Counts a step and takes its numbers to the device; `factor` multiplies all rates. Not to be captured: a
+  /// CUDA graph would replay the first step's numbers.
+  void begin_step(double factor);
+  /// Moves parameter `k`, which lies in `value`, in place. May be captured in a CUDA graph.
+  void step(size_t k, torch::Tensor& value, const torch::Tensor& gradient);
+
+  /// Continues with these runs, by their place in the batch.
+  void keep(const std::vector<int64_t>& places);
+
+ private:
+  struct Slot {
+    std::vector<Rates> rates;
+    torch::Tensor first, second;  // moments, as the parameter
+  };
+
+  void make_room();
+
+  std::vector<Slot> slots_;
+  int64_t steps_ = 0;
+  // An AdamUpdate for each parameter and run, (parameters, runs, AdamUpdate::fields), on the host and on the
+  // parameters' device.
+  torch::Tensor host_numbers_, numbers_;
 };
 
 }  // namespace eignn

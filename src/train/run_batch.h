@@ -1,15 +1,7 @@
-// Several runs on one graph, trained as one batched problem. They share S, X and what follows from them; each
-// has its own F, B, split, seed and rates.
-//
-// The whole epoch is arithmetic of fixed shapes, so that a GPU replays it as one graph: (I - γλ g)⁻¹ is a
-// Chebyshev series whose length is known beforehand (equilibrium/chebyshev.h), and the series is started at
-// the thin side of the problem, so that no n×m equilibrium is ever solved for:
-//
-//     plain head   f = Q Σ_p α_p(Λ) X̂ (B T_p)ᵀ      a chain of classes×m from B
-//     l2 head      Z = Σ_p α_p(S) U (E T_p)          a chain of k×m from X = U E, its k features that are not
-//     0
-//
-// What is left of an epoch is FᵀF, the chain forwards and backwards, and ∇F.
+// Several runs on one graph, trained as one batched problem: they share S, X and what follows from them; each
+// has its own F, B, split, seed and rates. models/batched_eignn.h has the model and
+// equilibrium/batched_series.h its solver; here is which runs may share a batch, their optimiser, and the
+// epoch as a whole, which a GPU replays as one CUDA graph.
 #pragma once
 
 #include <map>
@@ -19,6 +11,9 @@
 #include <vector>
 
 #include "eignn/train.h"
+#include "models/batched_eignn.h"
+#include "train/adam.h"
+#include "train/batched_metrics.h"
 #include "train/captured.h"
 
 namespace eignn {
@@ -26,14 +21,14 @@ namespace eignn {
 /// The settings in which runs of a batch may differ.
 const std::set<std::string>& settings_of_a_run();
 
-/// UsageError when runs of this configuration cannot be trained as a batch, or should not: where `auto` would
-/// take `direct`, a batch loses the last hops.
+/// ArgumentError when runs of this configuration cannot be trained as a batch, or should not: where `auto`
+/// would take `direct`, a batch loses the last hops.
 void require_batchable(const TrainConfig& config, const Dataset& dataset);
 
 class RunBatch {
  public:
   /// The configurations may differ in split, seed, learning rates and weight decays; the data are one set, so
-  /// that a seed moves the start and not the split. UsageError when they differ in more, or ask for what a
+  /// that a seed moves the start and not the split. ArgumentError when they differ in more, or ask for what a
   /// batch cannot do (a directed S, other heads, γ = 1).
   RunBatch(const std::vector<TrainConfig>& configs, const Dataset& dataset, SpectrumStore* store);
   ~RunBatch();
@@ -44,7 +39,7 @@ class RunBatch {
   /// One step and one evaluation of every run; reports in the order of the runs.
   std::vector<Report> epoch();
 
-  /// Goes on with these of the runs, by their place in the batch.
+  /// Continues with these of the runs, by their place in the batch.
   void keep(const std::vector<int64_t>& places);
 
   /// F and B of a run by name, as a checkpoint has them.
@@ -52,21 +47,18 @@ class RunBatch {
 
   int64_t size() const;
   double preprocess_seconds() const { return preprocess_seconds_; }
-  static constexpr const char* solver_name = "chebyshev";
+  /// The solver whose series this is, by the name that the options know.
+  static constexpr const char* solver_name = "krylov";
 
  private:
-  struct Shared;
-  struct Runs;
-  class Outputs;
-  class PlainOutputs;
-  class NormalisedOutputs;
+  void begin();  // with the runs as they are
+  void work();   // one epoch, on the device; captured
 
-  void work();      // one epoch, on the device
-  void evaluate();  // g, its chain, and the scores that follow
-
-  std::unique_ptr<Shared> shared_;
-  std::unique_ptr<Runs> runs_;
-  std::unique_ptr<Outputs> outputs_;
+  TrainConfig config_;  // of the first run; the settings that are not a run's own are those of all
+  std::unique_ptr<BatchedEignn> model_;
+  std::unique_ptr<BatchedMetrics> metrics_;
+  std::unique_ptr<BatchedAdam> adam_;
+  torch::Tensor report_;  // (3, runs): training loss, validation loss, right ones
   std::unique_ptr<Captured> captured_;
   int64_t epoch_ = 0;
   double preprocess_seconds_ = 0;

@@ -565,7 +565,7 @@ refused "train: no jobs" 2 "--jobs" train --dataset "$D" --jobs 0
 run train --dataset "$D" --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json
 done_well "train --batch-runs: exit code 0"
 json "train --batch-runs: both runs" "$T/stdout" \
-  'len(j["runs"]) == 2 and all(r["solver"] == "chebyshev" and r["epochs"] == 20 for r in j["runs"])'
+  'len(j["runs"]) == 2 and all(r["solver"] == "krylov" and r["epochs"] == 20 for r in j["runs"])'
 cp "$T/stdout" "$T/together"
 run train --dataset "$D" --split all --solver spectral --epochs 20 --dtype float64 --json
 json "train --batch-runs: the runs that they are alone" "$T/stdout" \

@@ -3,11 +3,13 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "eignn/error.h"
 #include "run/checkpoint.h"
 #include "run/recipes.h"
 #include "support/baselines.h"
+#include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "train/assemble.h"
 #include "train/trainer.h"
@@ -214,14 +216,99 @@ TEST_P(EveryModel, WhatIsDrawnInTrainingTellsAlikeNodesApart) {
   EXPECT_GT(apart, 1e-3);
 }
 
-TEST_P(EveryModel, NobodyAskedForHasNoScores) {
-  if (GetParam() == "eignn") return;
-  const auto model = AlikeChains().model(GetParam());
+TEST_P(EveryModel, AnEmptyIndexHasNoScores) {
   const auto nobody = torch::empty({0}, torch::kInt64);
+  for (const bool alike : {false, true}) {
+    if (alike && GetParam() == "eignn") continue;
+    const TrainConfig config = karate();
+    const auto model =
+        alike ? AlikeChains().model(GetParam()) : make_model(load_dataset(config), config, nullptr);
+    for (const bool training : {false, true}) {
+      model->train(training);
+      EXPECT_EQ(model->scores(nobody).sizes(), (at::IntArrayRef{0, model->classes()}));
+    }
+  }
+}
+
+TEST_P(EveryModel, RefusesAnIndexThatIsNone) {
+  const TrainConfig config = karate();
+  const auto model = make_model(load_dataset(config), config, nullptr);
+  const auto refusal = [&](const torch::Tensor& index) {
+    return message_of<ArgumentError>([&] { model->scores(index); });
+  };
+  const auto before = scores_of(*model, torch::arange(34));
   for (const bool training : {false, true}) {
     model->train(training);
-    EXPECT_EQ(model->scores(nobody).sizes(), (at::IntArrayRef{0, 3}));
+    EXPECT_CONTAINS(refusal({}), "undefined");
+    EXPECT_CONTAINS(refusal(torch::tensor({34}, torch::kInt64)), "no node 34");
+    EXPECT_CONTAINS(refusal(torch::tensor({3, -1}, torch::kInt64)), "no node -1");
+    EXPECT_CONTAINS(refusal(torch::tensor({int64_t{1} << 62}, torch::kInt64)), "no node");
+    EXPECT_CONTAINS(refusal(torch::tensor({1}, torch::kInt32)), "int64");
+    EXPECT_CONTAINS(refusal(torch::tensor({1.0}, torch::kFloat64)), "int64");
+    EXPECT_CONTAINS(refusal(torch::ones({34}, torch::kBool)), "int64");
+    EXPECT_CONTAINS(refusal(torch::zeros({2, 2}, torch::kInt64)), "2 dimensions");
+    EXPECT_CONTAINS(refusal(torch::tensor(1, torch::kInt64)), "0 dimensions");
   }
+  auto index = torch::arange(34);
+  EXPECT_TRUE(scores_of(*model, index).equal(before));  // as if nothing had happened
+  index[3] = 99;                                        // known to be in range before, and not any more
+  EXPECT_CONTAINS(refusal(index), "no node 99");
+  // Views are as good as what they show.
+  const auto every_other = torch::arange(34).slice(0, 0, 34, 2);
+  EXPECT_LE(test::relative_error(scores_of(*model, every_other), before.slice(0, 0, 34, 2)), 1e-12);
+}
+
+TEST_P(EveryModel, RefusesFeaturesThatDoNotFit) {
+  const TrainConfig config = karate();
+  const auto model = make_model(load_dataset(config), config, nullptr);
+  const auto before = scores_of(*model, torch::arange(34));
+  const auto X = test::random_matrix(34, 34, 3);
+  const auto with = [&](double value) {
+    auto changed = X.clone();
+    changed[5][6] = value;
+    return changed;
+  };
+  const auto refusal = [&](const torch::Tensor& features) {
+    return message_of<ArgumentError>([&] { model->use_features(features); });
+  };
+  EXPECT_CONTAINS(refusal({}), "undefined");
+  EXPECT_CONTAINS(refusal(X.narrow(0, 0, 33)), "33 by 34");
+  EXPECT_CONTAINS(refusal(torch::cat({X, X})), "68 by 34");
+  EXPECT_CONTAINS(refusal(X.narrow(1, 0, 33)), "34 by 33");
+  EXPECT_CONTAINS(refusal(X.narrow(1, 0, 0)), "no features");
+  EXPECT_CONTAINS(refusal(X.narrow(0, 0, 0)), "no node");
+  EXPECT_CONTAINS(refusal(X.flatten()), "1 dimension");
+  EXPECT_CONTAINS(refusal(X.unsqueeze(0)), "3 dimensions");
+  EXPECT_CONTAINS(refusal(with(std::nan(""))), "not finite");
+  EXPECT_CONTAINS(refusal(with(-INFINITY)), "not finite");
+  EXPECT_CONTAINS(refusal(X.to(torch::kComplexDouble)), "real");
+  EXPECT_CONTAINS(refusal(X.to_sparse()), "dense");
+  EXPECT_TRUE(scores_of(*model, torch::arange(34)).equal(before));
+  // Large numbers whose sum overflows are numbers; integers and transposed views are features.
+  const auto pattern = X.gt(0);
+  model->use_features(pattern);
+  const auto of_bits = scores_of(*model, torch::arange(34));
+  model->use_features(pattern.to(torch::kFloat64).t().contiguous().t());
+  EXPECT_LE(test::relative_error(scores_of(*model, torch::arange(34)), of_bits), 1e-12);
+  model->use_features(torch::full({34, 34}, 1e307, torch::kFloat64));
+}
+
+TEST_P(EveryModel, LeavesTheCallersRandomGeneratorsAlone) {
+  const TrainConfig config = karate();
+  const auto device = torch::Device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
+  TrainConfig on_device = config;
+  on_device.device = device.str();
+  on_device.dropout = 0.5;
+  const Dataset dataset = load_dataset(config);
+  const auto next = [](torch::Device where) {
+    auto generator = at::globalContext().defaultGenerator(where).clone();
+    return torch::rand({3}, generator, torch::dtype(torch::kFloat64).device(where));
+  };
+  const auto here = next(torch::kCPU), there = next(device);
+  Trainer trainer(on_device, dataset, 0, nullptr);
+  for (int64_t epoch = 0; epoch < 3; ++epoch) trainer.step(epoch);
+  EXPECT_TRUE(next(torch::kCPU).equal(here));
+  EXPECT_TRUE(next(device).equal(there));
 }
 
 std::string described(const ::testing::TestParamInfo<std::string>& info) {
@@ -237,8 +324,37 @@ TEST(Registry, AnUnknownNameIsAnsweredWithTheNearest) {
   try {
     problem.model("gcn2");
     FAIL() << "no error";
-  } catch (const UsageError& error) {
+  } catch (const ArgumentError& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean gcn"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Registry, RefusesGraphsThatDoNotFitTheFeatures) {
+  const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(1, 5)));
+  const auto X = test::random_matrix(5, 3, 1);
+  for (const std::string& name : model_names()) {
+    SCOPED_TRACE(name);
+    const auto refusal = [&](const std::vector<GraphMatrix>& graphs, const torch::Tensor& features,
+                             int64_t classes) {
+      return message_of<ArgumentError>([&] {
+        if (name != "eignn") {
+          make_baseline(name, graphs, features, classes, {}, torch::kFloat64, 0);
+          return;
+        }
+        std::vector<GraphPart> parts;
+        for (const GraphMatrix& graph : graphs)
+          parts.push_back({graph.nodes, graph.S ? make_solver("direct", graph.S, {}, 3) : nullptr});
+        make_eignn(std::move(parts), features, classes, {}, 0);
+      });
+    };
+    EXPECT_CONTAINS(refusal({}, X, 2), "no graph");
+    EXPECT_CONTAINS(refusal({{{}, nullptr}}, X, 2), "a graph has no");
+    EXPECT_CONTAINS(refusal({{{}, S}}, X.narrow(0, 0, 4), 2), "graph of 5 nodes is given 4 rows");
+    EXPECT_CONTAINS(refusal({{{0, 1}, S}}, X, 2), "graph of 5 nodes is given 2 rows");
+    EXPECT_CONTAINS(refusal({{{0, 1, 2, 3, 7}, S}}, X, 2), "node 7");
+    EXPECT_CONTAINS(refusal({{{}, S}}, X, 0), "classes");
+    EXPECT_CONTAINS(refusal({{{}, S}}, torch::Tensor(), 2), "undefined");
+    EXPECT_CONTAINS(refusal({{{}, S}}, X.log(), 2), "not finite");
   }
 }
 

@@ -92,6 +92,14 @@ TEST_P(SeveralGraphs, GradientsMatchCentralDifferences) {
   }
 }
 
+TEST_P(SeveralGraphs, AnEmptyIndexHasNoScores) {
+  const auto model = TwoGraphs().together(GetParam());
+  for (const bool training : {false, true}) {
+    model->train(training);
+    EXPECT_EQ(model->scores(torch::empty({0}, torch::kInt64)).sizes(), (at::IntArrayRef{0, classes}));
+  }
+}
+
 std::string describe(const ::testing::TestParamInfo<EignnOptions>& info) {
   std::string head = name(info.param.head);
   head.erase(std::remove(head.begin(), head.end(), '-'), head.end());

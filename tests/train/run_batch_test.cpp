@@ -11,7 +11,7 @@
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "train/assemble.h"
-#include "train/train_together.h"
+#include "run/batched_training.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -130,6 +130,51 @@ TEST(RunBatch, DropoutTrainsAndASeedFixesIt) {
   EXPECT_LT(first.back(), 0.8 * first.front());
 }
 
+// On a GPU too, where masks are drawn.
+TEST(RunBatch, LeavesTheCallersRandomGeneratorsAlone) {
+  TrainConfig config;
+  config.chain_length = 8;
+  config.feature_dim = 11;
+  config.head = "l2";
+  config.dropout = 0.5;
+  const auto device = torch::Device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
+  config.device = device.str();
+  const auto next = [](torch::Device where) {
+    auto generator = at::globalContext().defaultGenerator(where).clone();
+    return torch::rand({3}, generator, torch::dtype(torch::kFloat64).device(where));
+  };
+  const auto here = next(torch::kCPU), there = next(device);
+  RunBatch batch({config}, load_dataset(config), nullptr);
+  double first = 0, last = 0;
+  for (int k = 0; k < 30; ++k) (k == 0 ? first : last) = batch.epoch()[0].train_loss;
+  EXPECT_LT(last, first);
+  EXPECT_TRUE(next(torch::kCPU).equal(here));
+  EXPECT_TRUE(next(device).equal(there));
+}
+
+TEST(RunBatch, AGpuFollowsTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  std::vector<TrainConfig> here(3, plain(8));
+  for (int64_t k = 0; k < 3; ++k) here[k].split = std::to_string(k);
+  here[1].lr = 0.03;
+  here[0].schedule = here[1].schedule = here[2].schedule = "cosine";
+  auto there = here;
+  for (TrainConfig& config : there) config.device = "cuda";
+  const Dataset dataset = words();
+  RunBatch one(here, dataset, nullptr), other(there, dataset, nullptr);
+  for (int epoch = 0; epoch < 8; ++epoch) {  // captured from the second on
+    if (epoch == 5) {
+      one.keep({0, 2});
+      other.keep({0, 2});
+    }
+    const auto a = one.epoch(), b = other.epoch();
+    for (size_t k = 0; k < a.size(); ++k) {
+      EXPECT_NEAR(a[k].train_loss, b[k].train_loss, 1e-10) << "run " << k << " epoch " << epoch;
+      EXPECT_NEAR(a[k].val_loss, b[k].val_loss, 1e-10) << "run " << k << " epoch " << epoch;
+    }
+  }
+}
+
 TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
   const Dataset dataset = words();
   std::vector<TrainConfig> configs(4, plain(200));
@@ -142,7 +187,7 @@ TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
   std::vector<std::string> folders;
   for (int k = 0; k < 4; ++k) folders.push_back(folder.path("split-" + std::to_string(k)));
   size_t most = 0, fewest = 4;
-  const auto together = train_together(configs, folders, dataset, [&](const auto& reports) {
+  const auto together = train_batch(configs, folders, dataset, [&](const auto& reports) {
     most = std::max(most, reports.size());
     fewest = std::min(fewest, reports.size());
   });
@@ -155,7 +200,7 @@ TEST(RunBatch, RunsLeaveWhenTheirPatienceEnds) {
     EXPECT_EQ(together[k].summary.score.test, alone.score.test) << k;
     EXPECT_NEAR(together[k].summary.loss.test, alone.loss.test, 1e-8) << k;
     EXPECT_NEAR(together[k].summary.weight_change, alone.weight_change, 1e-8) << k;
-    EXPECT_EQ(together[k].summary.solver, "chebyshev");
+    EXPECT_EQ(together[k].summary.solver, "krylov");
     for (const char* file :
          {"config.toml", "metrics.jsonl", "summary.json", "model.safetensors", "predictions.csv"})
       EXPECT_TRUE(std::filesystem::exists(folders[k] + "/" + file)) << file;
@@ -169,14 +214,14 @@ TEST(RunBatch, KeepsTheOthersWhenOneFails) {
   configs[1].lr_propagation = 1e200;
   TemporaryFolder folder;
   const std::vector<std::string> folders = {folder.path("good"), folder.path("bad")};
-  const auto runs = train_together(configs, folders, words());
+  const auto runs = train_batch(configs, folders, words());
   EXPECT_EQ(runs[0].failure, "");
   EXPECT_CONTAINS(runs[1].failure, "split 1");
   EXPECT_TRUE(std::filesystem::exists(folders[0] + "/summary.json"));
   EXPECT_FALSE(std::filesystem::exists(folders[1] + "/summary.json"));
   // A folder that is taken is its own run's trouble as well.
   configs[1] = configs[0];
-  const auto again = train_together(configs, {folders[0], folder.path("new")}, words());
+  const auto again = train_batch(configs, {folders[0], folder.path("new")}, words());
   EXPECT_CONTAINS(again[0].failure, "holds a run already");
   EXPECT_EQ(again[0].summary.epochs, 0);  // it was not trained
   EXPECT_EQ(again[1].failure, "");
@@ -188,16 +233,16 @@ TEST(RunBatch, LeavesLongPathsToDirect) {
   config.chain_length = 100;
   config.eignn().head = Head::l2;
   const Dataset dataset = load_dataset(config);
-  EXPECT_CONTAINS(message_of<UsageError>([&] { train_together({config}, {}, dataset); }), "direct");
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { train_batch({config}, {}, dataset); }), "direct");
 }
 
 TEST(RunBatch, SaysWhenItWasInterrupted) {
   std::vector<TrainConfig> configs(2, plain(50));
   configs[1].split = "1";
   int epochs = 0;
-  const auto runs = train_together(
+  const auto runs = train_batch(
       configs, {}, words(), [&](const auto&) { ++epochs; }, [&] { return epochs == 3; });
-  for (const TogetherRun& run : runs) {
+  for (const BatchedRun& run : runs) {
     EXPECT_TRUE(run.summary.interrupted);
     EXPECT_EQ(run.failure, "");
   }
@@ -209,22 +254,22 @@ TEST(RunBatch, RefusesWhatItCannotDo) {
   const auto refusal = [&](auto change) {
     TrainConfig config = plain(5);
     change(config);
-    return message_of<UsageError>([&] { RunBatch({config}, dataset, nullptr); });
+    return message_of<ArgumentError>([&] { RunBatch({config}, dataset, nullptr); });
   };
   EXPECT_NE(refusal([](TrainConfig& c) { c.eignn().head = Head::batch_norm; }).find("batch-norm"),
             std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.eignn().gamma = 1; }).find("gamma 1"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.propagation.direction = Direction::in; }).find("symmetric"),
             std::string::npos);
-  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().solver = "direct"; }), "the solver direct");
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().solver = "direct"; }), "solver direct");
   EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.tf32 = true; }), "TF32");
   EXPECT_NE(refusal([](TrainConfig& c) { c.eignn().equilibria = 2; }).find("one equilibrium"),
             std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.model = model_options("gcn"); }).find("gcn"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.clip = 0.5; }).find("clip"), std::string::npos);
   std::vector<TrainConfig> unlike(2, plain(5));
-  unlike[1].gamma = 0.5;
-  EXPECT_NE(message_of<UsageError>([&] { RunBatch(unlike, dataset, nullptr); }).find("--gamma"),
+  unlike[1].eignn().gamma = 0.5;
+  EXPECT_NE(message_of<ArgumentError>([&] { RunBatch(unlike, dataset, nullptr); }).find("gamma"),
             std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-#include "train/train_together.h"
+#include "run/batched_training.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 
 #include "eignn/error.h"
 #include "eignn/execution.h"
-#include "eignn/spectrum_cache.h"
 #include "equilibrium/stopwatch.h"
 #include "run/conclude.h"
 #include "run/run_folder.h"
@@ -23,10 +22,10 @@ struct Run {
   std::unique_ptr<RunFolder> folder;
   EarlyStopping stopping;
   Progress progress;
-  TogetherRun result;
+  BatchedRun result;
 };
 
-// The run at its start; one that cannot start has its failure.
+// The run at its start. One that cannot start has a failure.
 Run start(const TrainConfig& config, const std::string& folder, const Dataset& dataset, int64_t threads) {
   Run run{nullptr, EarlyStopping(config.stopping, config.patience), {}, {}};
   run.result.summary.config = config;
@@ -35,7 +34,7 @@ Run start(const TrainConfig& config, const std::string& folder, const Dataset& d
   run.result.summary.interrupted = true;
   try {
     if (!folder.empty()) run.folder = std::make_unique<RunFolder>(RunFolder::create(folder, config));
-  } catch (const InputError& error) {
+  } catch (const Error& error) {
     run.result.failure = error.what();
   }
   return run;
@@ -43,10 +42,10 @@ Run start(const TrainConfig& config, const std::string& folder, const Dataset& d
 
 }  // namespace
 
-std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
-                                        const std::vector<std::string>& folders, const Dataset& dataset,
-                                        const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
-                                        const std::function<bool()>& interrupted) {
+std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
+                                    const std::vector<std::string>& folders, const Dataset& dataset,
+                                    const std::function<void(const std::vector<EpochReport>&)>& on_epoch,
+                                    const std::function<bool()>& interrupted, SpectrumStore* spectra) {
   for (const TrainConfig& config : configs) validate(config);
   const Execution execution(configs.at(0));
   const int64_t threads = execution.threads();
@@ -61,24 +60,23 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
     started.push_back(configs[k]);
   }
   const auto results = [&] {
-    std::vector<TogetherRun> out;
+    std::vector<BatchedRun> out;
     for (Run& run : runs) out.push_back(run.result);
     return out;
   };
   if (live.empty()) return results();
-  SpectrumCache cache;
-  RunBatch batch(started, dataset, &cache);
+  RunBatch batch(started, dataset, spectra);
 
   const auto end = [&](Run& run) {
     RunResult& summary = run.result.summary;
     summary.solver = RunBatch::solver_name;
-    Trainer trainer(summary.config, dataset, summary.split, &cache);
+    Trainer trainer(summary.config, dataset, summary.split, spectra);
     const auto F_start = trainer.model().propagation_weights()[0].detach().clone();
     try {
       conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
                summary);
       summary.interrupted = false;
-    } catch (const InputError& error) {
+    } catch (const Error& error) {
       run.result.failure = error.what();
     }
   };
@@ -92,9 +90,9 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
     for (size_t place = 0; place < live.size(); ++place) {
       Run& run = runs[live[place]];
       if (!std::isfinite(reports[place].train_loss)) {
-        run.result.failure = fmt::format(
-            "the training loss of split {} is not finite (epoch {}); lower --lr, or use --dtype float64",
-            run.result.summary.split, epoch);
+        run.result.failure = Error::sentence(
+            fmt::format("the training loss of split {} is not finite", run.result.summary.split),
+            fmt::format("epoch {}", epoch), "lower lr, or use dtype float64");
         continue;
       }
       EpochReport report;
@@ -113,7 +111,7 @@ std::vector<TogetherRun> train_together(const std::vector<TrainConfig>& configs,
       if (run.folder) run.folder->append_epoch(report);
       to_tell.push_back(report);
       if (verdict.stop || epoch + 1 == configs[0].epochs)
-        end(run);  // at once: what is finished is kept, whatever comes
+        end(run);  // at once, so that an interruption does not lose it
       else
         going_on.push_back(static_cast<int64_t>(place));
     }

@@ -1,4 +1,4 @@
-#include "models/rounds.h"
+#include "models/receptive_field.h"
 
 #include <torch/torch.h>
 
@@ -26,7 +26,7 @@ std::vector<int64_t> places_of(const std::vector<int64_t>& nodes, int64_t count)
   return place;
 }
 
-// These nodes and all that they hear.
+// These nodes and all that they receive from.
 std::vector<int64_t> with_senders(const Propagation& S, const std::vector<int64_t>& nodes) {
   const auto place = places_of(nodes, S.nodes);
   std::vector<int64_t> out;
@@ -39,12 +39,12 @@ std::vector<int64_t> with_senders(const Propagation& S, const std::vector<int64_
 
 }  // namespace
 
-Rounds::Rounds(std::shared_ptr<const Propagation> S, const torch::TensorOptions& type)
+ReceptiveField::ReceptiveField(std::shared_ptr<const Propagation> S, const torch::TensorOptions& type)
     : S_(std::move(S)), type_(type), whole_(make_product(*S_, type)) {}
 
 // S from some nodes to others; with `stay` the identity in its place.
-SharedProduct Rounds::part(const std::vector<int64_t>& from, const std::vector<int64_t>& to,
-                           bool stay) const {
+SharedProduct ReceptiveField::part(const std::vector<int64_t>& from, const std::vector<int64_t>& to,
+                                   bool stay) const {
   const auto place = places_of(to, S_->nodes);
   SparseEntries entries;
   entries.columns = static_cast<int64_t>(to.size());
@@ -63,20 +63,20 @@ SharedProduct Rounds::part(const std::vector<int64_t>& from, const std::vector<i
   return std::make_shared<SparseProduct>(entries, c10::typeMetaToScalarType(type_.dtype()), type_.device());
 }
 
-const std::vector<Round>& Rounds::to(const torch::Tensor& rows, int64_t count) {
-  for (const Known& known : known_)
-    if (static_cast<int64_t>(known.rounds.size()) == count && known.rows.equal(rows)) return known.rounds;
+const std::vector<Round>& ReceptiveField::rounds_to(const torch::Tensor& rows, int64_t count) {
+  for (const Cached& cached : cache_)
+    if (static_cast<int64_t>(cached.rounds.size()) == count && cached.rows.equal(rows)) return cached.rounds;
   constexpr size_t kept = 3;  // training, validation, test
-  if (known_.size() == kept) known_.pop_front();
+  if (cache_.size() == kept) cache_.pop_front();
   const auto copy = rows.clone();
-  known_.push_back({copy, find(copy, count)});
-  return known_.back().rounds;
+  cache_.push_back({copy, find(copy, count)});
+  return cache_.back().rounds;
 }
 
-std::vector<Round> Rounds::find(const torch::Tensor& rows, int64_t count) const {
+std::vector<Round> ReceptiveField::find(const torch::Tensor& rows, int64_t count) const {
   std::vector<Round> rounds(count, {whole_, nullptr, rows});
   if (4 * rows.numel() > S_->nodes || rows.numel() == 0 || count == 0) return rounds;
-  // Backwards: a round's receivers are needed, and what they hear.
+  // Backwards: a round needs its receivers and the nodes that they receive from.
   std::vector<std::vector<int64_t>> receivers(count);  // empty: all nodes
   receivers[count - 1] = sorted_nodes(rows);
   const auto most = [&](const std::vector<int64_t>& nodes) {
@@ -97,8 +97,9 @@ std::vector<Round> Rounds::find(const torch::Tensor& rows, int64_t count) const 
   return rounds;
 }
 
-std::vector<Rounds> make_rounds(const std::vector<GraphMatrix>& graphs, const torch::TensorOptions& type) {
-  std::vector<Rounds> out;
+std::vector<ReceptiveField> receptive_fields(const std::vector<GraphMatrix>& graphs,
+                                             const torch::TensorOptions& type) {
+  std::vector<ReceptiveField> out;
   for (const GraphMatrix& graph : graphs) out.emplace_back(graph.S, type);
   return out;
 }

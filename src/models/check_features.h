@@ -1,0 +1,20 @@
+// What the models require of those who make them.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace eignn {
+
+/// ArgumentError unless X is a dense matrix of real numbers, of at least one row and one column, all of them
+/// finite in this type.
+void check_features(const torch::Tensor& X, const torch::TensorOptions& type);
+
+void check_classes(int64_t classes);
+
+/// ArgumentError unless a matrix of `size` nodes is one for these rows of X; no rows: all.
+void check_graph_size(int64_t size, const std::vector<int64_t>& nodes, const torch::Tensor& X);
+
+}  // namespace eignn

@@ -1,0 +1,45 @@
+// One step of Adam (Kingma, Ba, 2015, algorithm 1, with an L2 penalty in the gradient as torch::optim::Adam
+// has it). This is the only place where the formula stands: the pass over a CPU's memory, the CUDA kernel and
+// what libtorch computes where there is no kernel all call it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define EIGNN_HERE_AND_THERE __host__ __device__
+#else
+#define EIGNN_HERE_AND_THERE
+#endif
+
+namespace eignn {
+
+/// The numbers of one step. T is float, double, or a tensor that broadcasts against the parameter (one number
+/// per run of a batch).
+template <class T>
+struct AdamUpdate {
+  T beta1, rest1, beta2, rest2;  // β₁, 1-β₁, β₂, 1-β₂
+  T epsilon, decay;
+  T rate, root;  // rate/(1-β₁ᵗ) and 1/√(1-β₂ᵗ): the moments start at 0, which these correct
+
+  static constexpr int64_t fields = 8;
+
+  /// Of the step t = 1, 2, …
+  static AdamUpdate at_step(int64_t t, double rate, double decay) {
+    constexpr double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // the paper's values, and libtorch's
+    const double now = rate / (1 - std::pow(beta1, t)), root = 1 / std::sqrt(1 - std::pow(beta2, t));
+    return {T(beta1), T(1 - beta1), T(beta2), T(1 - beta2), T(epsilon), T(decay), T(now), T(root)};
+  }
+
+  /// p ← p - rate m̂ / (√v̂ + ε), in place; m and v are assigned.
+  template <class Value>
+  EIGNN_HERE_AND_THERE void operator()(Value gradient, Value& p, Value& m, Value& v) const {
+    using std::sqrt;
+    const Value g = gradient + decay * p;
+    m = beta1 * m + rest1 * g;
+    v = beta2 * v + rest2 * g * g;
+    p -= rate * m / (sqrt(v) * root + epsilon);
+  }
+};
+
+}  // namespace eignn
