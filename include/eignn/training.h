@@ -77,12 +77,14 @@ struct TrainConfig {
   uint64_t seed = 0;
 };
 
-/// Fills what the caller did not set (`given` holds the names of what was) from the recipe for this data set
-/// and model, if there is one, and returns the recipe's name or "".
-std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given);
+/// Fills what the caller did not set (`given` holds the names of what was) from the model's recipe for this
+/// data set, or from the one called `recipe` (ArgumentError when the model has none of that name). Returns
+/// the model and the topmost table that was applied, "gcn/texas", or "" when there was none.
+std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given,
+                         const std::string& recipe = {});
 
 /// Fills what the caller did not set from `name = value` lines (a config.toml); returns the names set by
-/// either. InputError for a line or a name that makes no sense; `origin` names the text in messages.
+/// either. DataError for a line or a name that makes no sense; `origin` names the text in messages.
 std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
                                  const std::set<std::string>& given, const std::string& origin);
 

@@ -8,8 +8,8 @@
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
-#include "run/search.h"
 #include "report/table.h"
+#include "run/search.h"
 #include "train/config.h"
 
 namespace eignn::cli {
@@ -18,7 +18,7 @@ namespace {
 
 struct Flags {
   TrainConfig config;
-  std::string out, resume, config_file, search_file;
+  std::string out, resume, config_file, search_file, recipe;
   int64_t jobs = 1, batch_runs = 0;
   bool json = false;
 };
@@ -148,7 +148,7 @@ bool holds_all_splits(const std::string& folder) {
 
 void resume(const CLI::App& command, const Flags& flags) {
   if (!flags.out.empty() || !flags.config_file.empty() || !flags.search_file.empty() ||
-      !given_flags(command).empty())
+      !flags.recipe.empty() || !given_flags(command).empty())
     throw UsageError(
         "--resume takes everything from the run folder (--resume); give it alone, or with --json");
   if (!holds_all_splits(flags.resume))
@@ -174,7 +174,7 @@ void work(const CLI::App& command, Flags& flags) {
   if (!flags.config_file.empty())
     given = apply_toml(flags.config, read_whole_file(flags.config_file), given, flags.config_file);
   validate(flags.config);
-  apply_recipe(flags.config, given);
+  apply_recipe(flags.config, given, flags.recipe);
   validate(flags.config);
   if (!flags.search_file.empty() && given.count("split"))
     throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
@@ -195,6 +195,7 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset karate --out runs/karate\n"
       "  eignn train --resume runs/karate\n"
       "  eignn train --config runs/karate/config.toml\n"
+      "  eignn train --recipe squirrel --dataset squirrel.npz\n"
       "  eignn train --dataset cornell --split all --out runs/cornell\n"
       "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
       "  eignn train --dataset texas --search grid.toml --out runs/search\n"
@@ -206,6 +207,9 @@ void add_train(CLI::App& app) {
   command->add_option("--resume", flags->resume, "Go on with the interrupted run in this folder");
   command->add_flag("--json", flags->json, "Print the summary as one JSON object");
   command->add_option("--config", flags->config_file, "Read flags from a file, such as a run's config.toml");
+  command->add_option(
+      "--recipe", flags->recipe,
+      "Take the model's recipe of this name (a data set or kind, recipes/), whatever the data");
   command->add_option("--search", flags->search_file,
                       "Try the lists of values in this TOML file; validation chooses (docs/data.md)");
   command->add_option("--jobs", flags->jobs, "Runs at a time, with --split all or --search")

@@ -8,13 +8,14 @@
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
-#include "train/config.h"
 #include "run/provenance.h"
+#include "train/config.h"
 
 namespace eignn {
 
 namespace {
-constexpr const char* format_name = "eignn-checkpoint-1";
+// The number at the end is the format's.
+const std::string format_family = "eignn-checkpoint-", format_name = format_family + "1";
 constexpr const char* config_prefix = "config.";
 
 int64_t number(const SafeTensors& content, const std::string& key, const std::string& path) {
@@ -76,6 +77,12 @@ Checkpoint read_checkpoint(const std::string& given) {
         "the folder holds the runs of several splits ({}); name one, such as {}/split-0", given, given));
   const SafeTensors content = read_safetensors(path);
   const auto format = content.metadata.find("format");
+  if (format != content.metadata.end() && format->second != format_name &&
+      format->second.rfind(format_family, 0) == 0)
+    throw DataError(path, "format",
+                    fmt::format("the checkpoint has format {}, and this version reads format {}",
+                                format->second, format_name),
+                    "use the version of eignn that wrote it");
   if (format == content.metadata.end() || format->second != format_name)
     throw InputError(
         fmt::format("this is no eignn checkpoint ({}); give the model.safetensors of a run folder", path));

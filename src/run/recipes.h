@@ -1,20 +1,40 @@
-// Hyper-parameters that belong to a data set and a model: recipes/, compiled in.
-//
-// recipes/texas.toml is EIGNN's for texas. Another model has a folder: the recipe of the set's kind there
-// (chains, universities, wikipedia, ppi), or any.toml, and recipes/gcnii/texas.toml on top of it, which need
-// only hold what is different on texas.
+// Hyper-parameters that belong to a model and a data set: recipes/, compiled in.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace eignn {
 
+struct TrainConfig;
+
 struct EmbeddedRecipe {
-  std::string name, toml;  // "texas", "gcn/universities"
+  std::string name, toml;  // "gcn", and the text of recipes/gcn.toml
 };
 
-/// Made at build time from the files in recipes/, those in recipes/search left out.
+/// Made at build time from recipes/*.toml, kinds.toml among them.
 const std::vector<EmbeddedRecipe>& embedded_recipes();
+
+/// What a model's recipe says for one data set: its tables [default], that of the data set's kind and that of
+/// the data set laid over each other (recipes/kinds.toml has the rule).
+struct Recipe {
+  std::vector<std::string> tables;              // those that are there, the lowest first
+  std::map<std::string, std::string> settings;  // a setting's name and its text
+};
+
+/// `run` are the settings of the run, which may decide on the kind (two classes, or more).
+Recipe find_recipe(const std::string& model, const std::string& dataset,
+                   const std::map<std::string, std::string>& run);
+
+/// The recipe called `name`, for any data: a table of the model, or a data set whose kind has one.
+/// ArgumentError (field "recipe") for another name.
+Recipe require_recipe(const std::string& model, const std::string& name,
+                      const std::map<std::string, std::string>& run);
+
+/// Sets one field of the configuration from a file's text; DataError when there is no such field or the text
+/// does not fit.
+void assign_or_refuse(TrainConfig& config, const std::string& name, const std::string& text,
+                      const std::string& origin, const std::string& place);
 
 }  // namespace eignn

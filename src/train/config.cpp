@@ -5,8 +5,10 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "data/dataset_file.h"
+#include "data/toml.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 #include "train/early_stopping.h"
@@ -54,11 +56,13 @@ void require_dataset(const std::string& name) {
 }  // namespace
 
 std::string to_toml(const TrainConfig& config) {
-  std::string out;
+  std::string out = fmt::format("format = {}  # of this file\n", config_format);
   visit(config, [&](const char* name, const auto& field, const char* help) {
     using Field = std::decay_t<decltype(field)>;
-    const char* quote = std::is_same_v<Field, std::string> ? "\"" : "";
-    out += fmt::format("{} = {}{}{}  # {}\n", name, quote, text_of(field), quote, help);
+    bool quoted = std::is_same_v<Field, std::string>;
+    // TOML's whole numbers are signed.
+    if constexpr (std::is_same_v<Field, uint64_t>) quoted = field > std::numeric_limits<int64_t>::max();
+    out += fmt::format("{} = {}  # {}\n", name, quoted ? toml_string(text_of(field)) : text_of(field), help);
   });
   return out;
 }

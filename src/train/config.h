@@ -97,6 +97,10 @@ void visit(Config& c, Visitor&& visitor) {
   visit_machine(c, visitor);
 }
 
+/// The format of config.toml, in its key `format`; a file without the key is of the time before there was
+/// one, and is read likewise.
+constexpr int64_t config_format = 1;
+
 /// config.toml: one `name = value` per field, readable by `eignn train --config`.
 std::string to_toml(const TrainConfig& config);
 
