@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "data/dataset_file.h"
+#include "data/readers.h"
 #include "data/toml.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"

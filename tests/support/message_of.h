@@ -10,7 +10,7 @@ namespace eignn {
 
 /// The message of the error of type E that `act` throws; a failure of the test when it throws none. Checks
 /// the form that every message has: one line, "what (where); remedy".
-template <class E = InputError, class Act>
+template <class E = Error, class Act>
 std::string message_of(Act act) {
   try {
     act();

@@ -1,4 +1,4 @@
-#include "data/dataset_file.h"
+#include "data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -82,9 +82,9 @@ class DatasetFile : public ::testing::Test {
     write("musae_git_features.json", R"({"0": [1], "1": [], "2": [0]})");
   }
 
-  FileDataset read() { return read_dataset_file(folder_.path("set")); }
+  RawDataset read() { return read_dataset_file(folder_.path("set")); }
   std::string refusal() {
-    return message_of([&] { read(); });
+    return message_of<DataError>([&] { read(); });
   }
 
   TemporaryFolder folder_;
@@ -103,7 +103,7 @@ TEST_F(DatasetFile, RecognisesEveryFormat) {
   };
   for (const auto& [name, make] : formats) {
     (this->*make)();
-    const FileDataset set = read();
+    const RawDataset set = read();
     EXPECT_EQ(set.nodes(), 3) << name;
     EXPECT_CONTAINS(set.format, name);
     std::filesystem::rename(folder_.path("set"), folder_.path(name));
@@ -127,7 +127,7 @@ TEST_F(DatasetFile, SaysWhatItLookedFor) {
                            "raw/edge.csv.gz", "train_graph.json", "*-G.json", "*_target.csv", "docs/data.md"})
     EXPECT_CONTAINS(message, part);
   const std::string file = folder_.path("set/notes.txt");
-  EXPECT_CONTAINS(message_of([&] { read_dataset_file(file); }), "known format (" + file + ")");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_dataset_file(file); }), "known format (" + file + ")");
 }
 
 TEST_F(DatasetFile, SaysThatNothingIsThere) {

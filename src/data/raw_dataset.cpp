@@ -1,4 +1,4 @@
-#include "data/file_dataset.h"
+#include "data/raw_dataset.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace eignn {
 namespace {
 
 template <class Number>
-void check_finite(const FileDataset& set) {
+void check_finite(const RawDataset& set) {
   const int64_t columns = set.features.shape[1];
   const auto* values = reinterpret_cast<const Number*>(set.features.bytes.data());
   for (int64_t k = 0; k < set.features.size(); ++k)
@@ -25,7 +25,7 @@ void check_finite(const FileDataset& set) {
              set.features.origin, "clean the data first");
 }
 
-void check_features(const FileDataset& set) {
+void check_features(const RawDataset& set) {
   const auto& shape = set.features.shape;
   if (shape.size() != 2 || shape[0] != set.nodes())
     refuse(fmt::format("the features have {} rows, but the graph has {} nodes", shape.empty() ? 0 : shape[0],
@@ -36,7 +36,7 @@ void check_features(const FileDataset& set) {
   if (set.features.type == ElementType::float64) check_finite<double>(set);
 }
 
-void check_labels(const FileDataset& set) {
+void check_labels(const RawDataset& set) {
   const auto n = static_cast<size_t>(set.nodes()), c = static_cast<size_t>(set.classes);
   const char* one_each = "give one label per node";
   if (set.multi_label()) {
@@ -61,7 +61,7 @@ void check_labels(const FileDataset& set) {
              fmt::format("use 0 to {}, or -1 where it is not known", set.classes - 1));
 }
 
-void check_graphs(const FileDataset& set) {
+void check_graphs(const RawDataset& set) {
   if (set.graph_of.empty()) return;
   if (static_cast<int64_t>(set.graph_of.size()) != set.nodes())
     refuse(fmt::format("{} graph ids for {} nodes", set.graph_of.size(), set.nodes()), set.path,
@@ -75,7 +75,7 @@ void check_graphs(const FileDataset& set) {
   }
 }
 
-void check_split(const NodeSplit& split, int64_t nodes, const std::string& where) {
+void check_split(const NodeSplit& split, int64_t nodes, const Where& where) {
   std::vector<const char*> part_of(nodes, nullptr);
   const std::pair<const char*, const std::vector<int64_t>*> parts[] = {
       {"train", &split.train}, {"val", &split.val}, {"test", &split.test}};
@@ -95,14 +95,14 @@ void check_split(const NodeSplit& split, int64_t nodes, const std::string& where
 
 }  // namespace
 
-void check(const FileDataset& set) {
+void check(const RawDataset& set) {
   if (set.nodes() < 1) refuse("the graph has no nodes", set.path, "give at least one");
   check_node_range(set.arcs, set.nodes(), set.path);
   check_features(set);
   check_labels(set);
   check_graphs(set);
   for (size_t k = 0; k < set.splits.size(); ++k)
-    check_split(set.splits[k], set.nodes(), fmt::format("{}, split {}", set.path, k));
+    check_split(set.splits[k], set.nodes(), {set.path, fmt::format("split {}", k)});
 }
 
 int64_t count_classes(const std::vector<int64_t>& labels) {
@@ -119,7 +119,7 @@ std::string name_of_path(const std::string& path) {
 }
 
 NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,
-                         const std::vector<uint8_t>& test, int64_t nodes, const std::string& origin) {
+                         const std::vector<uint8_t>& test, int64_t nodes, const Where& origin) {
   NodeSplit split;
   const auto members = [&](const char* part, const std::vector<uint8_t>& mask) {
     if (static_cast<int64_t>(mask.size()) != nodes)

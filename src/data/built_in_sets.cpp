@@ -11,8 +11,8 @@ namespace eignn {
 
 namespace {
 
-void require(bool holds, const char* flag, int64_t value, const char* remedy) {
-  if (!holds) throw UsageError(fmt::format("{} is out of range (--{}); {}", value, flag, remedy));
+void require(bool holds, const char* field, int64_t value, const char* remedy) {
+  if (!holds) throw ArgumentError(field, fmt::format("{} is out of range", value), remedy);
 }
 
 }  // namespace
@@ -25,8 +25,8 @@ Dataset chains_dataset(const ChainsOptions& options, uint64_t seed) {
   require(options.features >= options.classes, "feature-dim", options.features,
           "each class needs a feature of its own: give at least as many as classes");
   if (!(options.noise >= 0) || !std::isfinite(options.noise))
-    throw UsageError(
-        fmt::format("{} is out of range (--noise); give a finite number, 0 or more", options.noise));
+    throw ArgumentError("noise", fmt::format("{} is out of range", options.noise),
+                        "give a finite number, 0 or more");
   const int64_t chains = options.classes * options.chains_per_class, n = chains * options.length;
   require(n >= 20 && n <= 100'000'000, "chain-length", options.length,
           "the split needs between 20 and 1e8 nodes in all");

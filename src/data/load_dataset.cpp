@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "data/catalogue.h"
-#include "data/dataset_file.h"
 #include "data/random_split.h"
+#include "data/readers.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
@@ -27,11 +27,11 @@ torch::Tensor labelled(const std::vector<int64_t>& nodes, const torch::Tensor& k
   const auto index = index_of(nodes);
   const auto kept = index.masked_select(known.index_select(0, index));
   if (kept.numel() == 0)
-    throw InputError(fmt::format("no node of {} has a label ({}); label some", part, path));
+    throw DataError(path, {}, fmt::format("no node of {} has a label", part), "label some");
   return kept;
 }
 
-Dataset to_dataset(const FileDataset& file, uint64_t seed) {
+Dataset to_dataset(const RawDataset& file, uint64_t seed) {
   Dataset set;
   set.name = file.name;
   set.format = file.format;
@@ -90,11 +90,16 @@ bool is_dataset_name(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed) {
+DataFolders DataFolders::from_environment() {
+  return {data_folders()};
+}
+
+Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed,
+                     const DataFolders& folders) {
   if (name == "chains") return chains_dataset(chains, seed);
   if (name == "karate") return karate_dataset(seed);
   if (is_dataset_name(name)) {
-    Dataset set = to_dataset(read_dataset_file(require_named_set(name, "dataset")), seed);
+    Dataset set = to_dataset(read_dataset_file(require_named_set(name, folders.search)), seed);
     set.name = name;
     return set;
   }

@@ -7,6 +7,7 @@
 
 #include "data/arc_list.h"
 #include "data/npy.h"
+#include "data/text_lines.h"
 
 namespace eignn {
 
@@ -15,7 +16,7 @@ struct NodeSplit {
   std::vector<int64_t> train, val, test;
 };
 
-struct FileDataset {
+struct RawDataset {
   std::string name;    ///< the file's or folder's own, without path and extension
   std::string format;  ///< for people: "Geom-GCN text"
   std::string path;    ///< where it was read, for messages
@@ -36,11 +37,11 @@ struct FileDataset {
   bool multi_label() const { return !label_sets.empty(); }
 };
 
-/// Throws the InputError of the first thing that does not fit: no node, an arc to a node that is not there,
+/// Throws the DataError of the first thing that does not fit: no node, an arc to a node that is not there,
 /// sizes that differ, a feature that is not finite, a label out of range, an arc between two graphs, a split
 /// with a node out of range or in two parts, a split without nodes to train, validate or test on. Every
 /// reader ends with it.
-void check(const FileDataset& set);
+void check(const RawDataset& set);
 
 /// How many classes single labels have: the largest and one.
 int64_t count_classes(const std::vector<int64_t>& labels);
@@ -51,6 +52,6 @@ std::string name_of_path(const std::string& path);
 /// The split of three masks (n,), numbers of any type, not zero: in. `origin` names the masks in messages.
 /// Parts that overlap or are empty are refused here already, where their file is known.
 NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,
-                         const std::vector<uint8_t>& test, int64_t nodes, const std::string& origin);
+                         const std::vector<uint8_t>& test, int64_t nodes, const Where& origin);
 
 }  // namespace eignn
