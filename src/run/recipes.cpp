@@ -19,9 +19,6 @@ using Tables = std::vector<TomlTable>;
 constexpr const char* kinds_file = "kinds";
 constexpr const char* datasets_key = "datasets";
 
-// A config.toml that a later version writes with another meaning has a higher number.
-constexpr const char* format_key = "format";
-
 // The tables of recipes/NAME.toml, parsed once; none when there is no such file.
 const Tables& tables_of(const std::string& name) {
   static const std::map<std::string, Tables> all = [] {
@@ -75,15 +72,16 @@ std::vector<std::string> recipe_names(const std::string& model) {
   return names;
 }
 
-void check_format(const TomlSetting& format, const std::string& origin) {
-  if (format.single(origin) == std::to_string(config_format)) return;
-  throw DataError(origin, format.place,
-                  fmt::format("the file has format {}, and this version reads format {}", format.values[0],
+}  // namespace
+
+bool is_config_format(const TomlSetting& setting, const std::string& origin) {
+  if (setting.name != "format") return false;
+  if (setting.single(origin) == std::to_string(config_format)) return true;
+  throw DataError(origin, setting.place,
+                  fmt::format("the file has format {}, and this version reads format {}", setting.values[0],
                               config_format),
                   "use the version of eignn that wrote it");
 }
-
-}  // namespace
 
 void assign_or_refuse(TrainConfig& config, const std::string& name, const std::string& text,
                       const std::string& origin, const std::string& place) {
@@ -103,10 +101,9 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
   std::set<std::string> set = given;
   const auto settings = parse_toml_settings(toml, origin);
   // First, for a file of another format may have settings that are not known here.
-  for (const TomlSetting& setting : settings)
-    if (setting.name == format_key) check_format(setting, origin);
+  for (const TomlSetting& setting : settings) is_config_format(setting, origin);
   for (const TomlSetting& setting : settings) {
-    if (setting.name == format_key || given.count(setting.name)) continue;
+    if (given.count(setting.name) || is_config_format(setting, origin)) continue;
     assign_or_refuse(config, setting.name, setting.single(origin), origin, setting.place);
     set.insert(setting.name);
   }

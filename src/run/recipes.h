@@ -7,6 +7,7 @@
 
 namespace eignn {
 
+struct TomlSetting;
 struct TrainConfig;
 
 struct EmbeddedRecipe {
@@ -31,6 +32,9 @@ Recipe find_recipe(const std::string& model, const std::string& dataset,
 /// ArgumentError (field "recipe") for another name.
 Recipe require_recipe(const std::string& model, const std::string& name,
                       const std::map<std::string, std::string>& run);
+
+/// Whether a setting is the format number of a configuration; DataError when it is another one than ours.
+bool is_config_format(const TomlSetting& setting, const std::string& origin);
 
 /// Sets one field of the configuration from a file's text; DataError when there is no such field or the text
 /// does not fit.

@@ -24,7 +24,8 @@ int64_t whole(const std::string& text, const TomlSetting& setting, const std::st
   const auto result = std::from_chars(text.data(), last, value);
   if (result.ec != std::errc() || result.ptr != last || value < 0)
     throw DataError(origin, setting.place,
-                    fmt::format("{} is no whole number, 0 or more ({})", quote(text), setting.name));
+                    fmt::format("{} = {} is no whole number, 0 or more", setting.name, quote(text)),
+                    "check it");
   return value;
 }
 
@@ -71,6 +72,7 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
     const std::string& name = setting.name;
     if (setting.values.empty())
       throw DataError(origin, setting.place, fmt::format("'{}' has no values", name), "give a list");
+    if (is_config_format(setting, origin)) continue;
     if (name == "splits") {
       for (const auto& text : setting.values) plan.splits.push_back(whole(text, setting, origin));
       continue;
