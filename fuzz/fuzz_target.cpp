@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     eignn::fuzz({reinterpret_cast<const char*>(data), size});
-  } catch (const eignn::InputError&) {
+  } catch (const eignn::Error&) {
   }
   return 0;
 }

@@ -5,7 +5,7 @@
 
 namespace eignn {
 
-/// Each target's own. An InputError is a right answer; a crash, a hang, another exception or memory out of
+/// Each target's own. An error of ours is a right answer; a crash, a hang, another exception or memory out of
 /// proportion is a finding.
 void fuzz(std::string_view bytes);
 

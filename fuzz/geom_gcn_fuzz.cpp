@@ -1,4 +1,4 @@
-#include "data/geom_gcn.h"
+#include "data/readers.h"
 
 #include "folder_input.h"
 #include "fuzz_target.h"
@@ -6,7 +6,7 @@
 namespace eignn {
 
 void fuzz(std::string_view bytes) {
-  read_geom_gcn(write_folder(bytes, {"out1_node_feature_label.txt", "out1_graph_edges.txt"}));
+  geom_gcn_reader.read(write_folder(bytes, {"out1_node_feature_label.txt", "out1_graph_edges.txt"}));
 }
 
 }  // namespace eignn

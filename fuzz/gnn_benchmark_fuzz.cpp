@@ -1,4 +1,4 @@
-#include "data/gnn_benchmark.h"
+#include "data/readers.h"
 
 #include "fuzz_target.h"
 

@@ -1,4 +1,4 @@
-#include "data/graphsage.h"
+#include "data/readers.h"
 
 #include "folder_input.h"
 #include "fuzz_target.h"
@@ -6,7 +6,8 @@
 namespace eignn {
 
 void fuzz(std::string_view bytes) {
-  read_graphsage(write_folder(bytes, {"a-G.json", "a-id_map.json", "a-class_map.json", "a-feats.npy"}));
+  graphsage_reader.read(
+      write_folder(bytes, {"a-G.json", "a-id_map.json", "a-class_map.json", "a-feats.npy"}));
 }
 
 }  // namespace eignn

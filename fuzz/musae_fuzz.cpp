@@ -1,4 +1,4 @@
-#include "data/musae.h"
+#include "data/readers.h"
 
 #include "folder_input.h"
 #include "fuzz_target.h"
@@ -6,7 +6,7 @@
 namespace eignn {
 
 void fuzz(std::string_view bytes) {
-  read_musae(write_folder(bytes, {"a_edges.csv", "a_target.csv", "a_features.json"}));
+  musae_reader.read(write_folder(bytes, {"a_edges.csv", "a_target.csv", "a_features.json"}));
 }
 
 }  // namespace eignn

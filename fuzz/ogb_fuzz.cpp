@@ -1,4 +1,4 @@
-#include "data/ogb.h"
+#include "data/readers.h"
 
 #include "folder_input.h"
 #include "fuzz_target.h"
@@ -6,7 +6,7 @@
 namespace eignn {
 
 void fuzz(std::string_view bytes) {
-  read_ogb(write_folder(
+  ogb_reader.read(write_folder(
       bytes, {"raw/num-node-list.csv", "raw/num-edge-list.csv", "raw/edge.csv.gz", "raw/node-feat.csv",
               "raw/node-label.csv", "split/time/train.csv", "split/time/valid.csv", "split/time/test.csv"}));
 }

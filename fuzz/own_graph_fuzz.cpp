@@ -1,4 +1,4 @@
-#include "data/own_graph.h"
+#include "data/readers.h"
 
 #include "folder_input.h"
 #include "fuzz_target.h"
@@ -6,7 +6,7 @@
 namespace eignn {
 
 void fuzz(std::string_view bytes) {
-  read_own_graph(write_folder(bytes, {"features.csv", "labels.csv", "edges.csv", "splits.csv"}));
+  own_graph_reader.read(write_folder(bytes, {"features.csv", "labels.csv", "edges.csv", "splits.csv"}));
 }
 
 }  // namespace eignn

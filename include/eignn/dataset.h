@@ -58,11 +58,27 @@ Dataset chains_dataset(const ChainsOptions& options, uint64_t seed);
 /// train on, 4 to validate, the rest to test.
 Dataset karate_dataset(uint64_t seed);
 
-/// A built-in set ("chains", "karate"), a named public set found in $EIGNN_DATA or the cache, or a path
-/// (docs/data.md has the formats; they are recognised by content), in this order: ./texas is a path. Where
-/// files have no splits, one is drawn by the seed: of each class 60 % to train, 20 % to validate, 20 % to
-/// test on. UsageError for a name that is none of these.
-Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed);
+/// Where the data sets that have a name are looked for.
+struct DataFolders {
+  std::vector<std::string> search;  // in this order
+
+  /// Each folder of $EIGNN_DATA (a list with colons), then `data` in the cache: $EIGNN_CACHE, else
+  /// $XDG_CACHE_HOME/eignn, else ~/.cache/eignn.
+  static DataFolders from_environment();
+};
+
+/// A built-in set ("chains", "karate"), a named public set found in `folders`, or a path (docs/data.md has
+/// the formats; they are recognised by content), in this order: ./texas is a path. Where files have no
+/// splits, one is drawn by the seed: of each class 60 % to train, 20 % to validate, 20 % to test on.
+/// ArgumentError for a name that is none of these; DataError for files that are missing or wrong.
+Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed,
+                     const DataFolders& folders = DataFolders::from_environment());
+
+/// Throws the ArgumentError of the first thing that does not fit together in a data set that was made in
+/// memory; its field names the member ("features", "labels", "splits[0].train"). Checked are the types, the
+/// sizes and the devices of the tensors, that features are finite, and that the nodes of arcs and splits, the
+/// classes and the graphs are ones that there are. What load_dataset returns passes.
+void validate(const Dataset& dataset);
 
 /// The same with the defaults: load("texas"), load("runs/mine.npz").
 Dataset load(const std::string& name_or_path, uint64_t seed = 0);

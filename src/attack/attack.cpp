@@ -81,20 +81,20 @@ Objective parse_objective(const std::string& word) {
 
 void validate(const AttackOptions& options) {
   if (!(options.epsilon >= 0) || !std::isfinite(options.epsilon))
-    throw UsageError(fmt::format("a size of {} makes no sense (--epsilon); give 0 or more", options.epsilon));
+    throw ArgumentError("epsilon", fmt::format("a size of {} makes no sense", options.epsilon),
+                        "give 0 or more");
   if (options.method != Method::pgd) return;
   if (!(options.step >= 0) || !std::isfinite(options.step))
-    throw UsageError(fmt::format("a step of {} makes no sense (--step); give 0 or more", options.step));
+    throw ArgumentError("step", fmt::format("a step of {} makes no sense", options.step), "give 0 or more");
   if (options.steps < 1 || options.steps > 1'000'000)
-    throw UsageError(fmt::format("{} steps make no sense (--steps); give 1 to 1000000", options.steps));
+    throw ArgumentError("steps", fmt::format("{} steps make no sense", options.steps), "give 1 to 1000000");
 }
 
 Attacker::Attacker(Model& model, const Dataset& dataset, const torch::Tensor& nodes)
     : model_(model, dataset.features.to(model.parameters().at(0).device())), graph_(dataset.graph) {
   if (dataset.multi_label())
-    throw InputError(fmt::format(
-        "a node has a set of labels, and no single class to lose ({}); attack a set with one class a node",
-        dataset.name));
+    throw DataError(dataset.name, "labels", "a node has a set of labels, and no single class to lose",
+                    "attack a set with one class a node");
   const auto device = model_.X().device();
   nodes_ = nodes.to(device);
   labels_ = dataset.labels.to(device).index_select(0, nodes_);

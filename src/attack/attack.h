@@ -43,7 +43,7 @@ struct AttackOptions {
   bool certify = true;  // where the model is linear
 };
 
-/// Throws UsageError for values out of range.
+/// Throws ArgumentError for values out of range.
 void validate(const AttackOptions& options);
 
 /// What became of the test nodes. A node that was misclassified before is not attacked and counts as wrong.
@@ -76,7 +76,7 @@ struct AttackReport {
 ///     double accuracy = attacker.run({Method::fgsm, 0.01}).accuracy();
 class Attacker {
  public:
-  /// Model and data set must outlive it. InputError where a node has a set of labels.
+  /// Model and data set must outlive it. DataError where a node has a set of labels.
   Attacker(Model& model, const Dataset& dataset, const torch::Tensor& nodes);
 
   AttackReport run(const AttackOptions& options);

@@ -1,7 +1,7 @@
 // What the benchmarks against the published algorithm share: flags, one comparison, its table.
 #pragma once
 
-#include "cli/child_process.h"
+#include "run/child_process.h"
 #include "cli/common.h"
 
 namespace eignn::cli {

@@ -3,7 +3,7 @@
 #include "cli/common.h"
 #include "data/catalogue.h"
 #include "data/compact.h"
-#include "data/dataset_file.h"
+#include "data/readers.h"
 #include "data/own_graph.h"
 #include "eignn/error.h"
 
@@ -17,7 +17,7 @@ struct Flags {
   bool json = false;
 };
 
-FileDataset read(const Flags& flags) {
+RawDataset read(const Flags& flags) {
   const bool by_files =
       !flags.files.graph.empty() || !flags.files.features.empty() || !flags.files.labels.empty();
   if (by_files == !flags.dataset.empty())
@@ -25,7 +25,7 @@ FileDataset read(const Flags& flags) {
         "give either --dataset, or --graph, --features and --labels (eignn convert); see eignn convert "
         "--help");
   if (!by_files)
-    return read_dataset_file(named_set(flags.dataset) ? require_named_set(flags.dataset, "--dataset")
+    return read_dataset_file(named_set(flags.dataset) ? require_named_set(flags.dataset)
                                                       : flags.dataset);
   for (const auto& [flag, path] : {std::pair<const char*, std::string>{"--graph", flags.files.graph},
                                    {"--features", flags.files.features},
@@ -37,7 +37,7 @@ FileDataset read(const Flags& flags) {
 
 void work(const CLI::App& command, const Flags& flags) {
   require_flags(command, {"--out"});
-  const FileDataset set = read(flags);
+  const RawDataset set = read(flags);
   write_compact(set, flags.out);
   const Json json = {{"name", set.name},
                      {"format", set.format},

@@ -13,6 +13,7 @@
 
 #include "cli/common.h"
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "graph/nearest_name.h"
 #include "run/provenance.h"
 
@@ -147,6 +148,7 @@ void keep_large_blocks() {
 int main(int argc, char** argv) {
   spin_briefly(argc, argv);
   keep_large_blocks();
+  const eignn::WarningScope warnings(eignn::cli::warning);
   try {
     return run(argc, argv);
   } catch (const eignn::cli::Interrupted& stop) {

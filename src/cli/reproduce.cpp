@@ -3,7 +3,7 @@
 #include <charconv>
 #include <thread>
 
-#include "cli/child_process.h"
+#include "run/child_process.h"
 #include "cli/common.h"
 #include "cli/run_jobs.h"
 #include "data/atomic_file.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "cli/child_process.h"
+#include "run/child_process.h"
 #include "cli/progress.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"

@@ -20,7 +20,7 @@ namespace {
 struct Flags {
   SettingFlags settings;
   TrainConfig config;  // what they come to
-  std::string out, resume, config_file, search_file, failure_file;
+  std::string out, resume, config_file, search_file, recipe, failure_file;
   int64_t jobs = 1, batch_runs = 0;
   bool json = false;
 };
@@ -150,7 +150,7 @@ bool holds_all_splits(const std::string& folder) {
 
 void resume(const Flags& flags) {
   if (!flags.out.empty() || !flags.config_file.empty() || !flags.search_file.empty() ||
-      !flags.settings.given().empty())
+      !flags.recipe.empty() || !flags.settings.given().empty())
     throw UsageError(
         "--resume takes everything from the run folder (--resume); give it alone, or with --json");
   if (!holds_all_splits(flags.resume))
@@ -182,7 +182,7 @@ void work(Flags& flags) {
   for (const auto& [name, text] : texts)
     if (name != "model") assign(flags.config, name, text);
   validate(flags.config);
-  apply_recipe(flags.config, given);
+  apply_recipe(flags.config, given, flags.recipe);
   validate(flags.config);
   if (!flags.search_file.empty() && given.count("split"))
     throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
@@ -203,6 +203,7 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset karate --out runs/karate\n"
       "  eignn train --resume runs/karate\n"
       "  eignn train --config runs/karate/config.toml\n"
+      "  eignn train --recipe squirrel --dataset squirrel.npz\n"
       "  eignn train --dataset cornell --split all --out runs/cornell\n"
       "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
       "  eignn train --dataset texas --search grid.toml --out runs/search\n"
@@ -215,6 +216,9 @@ void add_train(CLI::App& app) {
   command->add_option("--resume", flags->resume, "Go on with the interrupted run in this folder");
   command->add_flag("--json", flags->json, "Print the summary as one JSON object");
   command->add_option("--config", flags->config_file, "Read flags from a file, such as a run's config.toml");
+  command->add_option(
+      "--recipe", flags->recipe,
+      "Take the model's recipe of this name (a data set or kind, recipes/), whatever the data");
   command->add_option("--search", flags->search_file,
                       "Try the lists of values in this TOML file; validation chooses (docs/data.md)");
   command->add_option("--jobs", flags->jobs, "Runs at a time, with --split all or --search")

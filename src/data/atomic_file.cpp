@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "eignn/error.h"
@@ -56,8 +57,11 @@ std::string temporary_name(const std::string& target) {
 }  // namespace
 
 void refuse_file(const char* verb, const std::string& path, int error) {
-  throw InputError(fmt::format("cannot {}: {} ({}); {}", verb, std::generic_category().message(error), path,
-                               remedy_for(error)));
+  const std::string problem = fmt::format("cannot {}: {}", verb, std::generic_category().message(error));
+  const bool named_wrongly = error == ENOENT || error == ENOTDIR || error == EISDIR;
+  if (verb == std::string_view("read") && named_wrongly)
+    throw DataError(path, {}, problem, remedy_for(error));
+  throw ResourceError(problem, path, remedy_for(error));
 }
 
 void make_folders(const std::string& path) {

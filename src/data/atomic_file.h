@@ -13,8 +13,9 @@ struct FileCloser {
 };
 using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
 
-/// Throws the InputError of a system call that failed on a file: "cannot write: No space left on device
-/// (path); free some space or choose another disk". `error` is its errno.
+/// Throws the ResourceError of a system call that failed on a file: "cannot write: No space left on device
+/// (path); free some space or choose another disk". `error` is its errno. A path to read that is not there,
+/// or is a folder, is a DataError.
 [[noreturn]] void refuse_file(const char* verb, const std::string& path, int error);
 
 /// Makes a folder and those above it; that they exist is fine.
@@ -35,7 +36,7 @@ void flush_folder(const std::string& path);
 ///     file.commit();
 ///
 /// A link is followed. A path that is no regular file (a pipe, /dev/stdout) is written in place, because
-/// renaming onto it would replace the device. Every failure is an InputError with the system's reason.
+/// renaming onto it would replace the device. Every failure is a ResourceError with the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -81,7 +82,8 @@ class AtomicFolder {
 /// The names of what a folder holds, in the order of their bytes, without . and ..
 std::vector<std::string> names_in_folder(const std::string& path);
 
-/// Opens a file for reading, in binary. Missing, unreadable and a folder are InputErrors of their own.
+/// Opens a file for reading, in binary. DataError when it is missing or a folder, ResourceError when
+/// it cannot be read.
 FileHandle open_for_reading(const std::string& path);
 
 /// All bytes of a file or pipe.

@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "data/cache_folder.h"
-#include "data/compact.h"
+#include "data/readers.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 
@@ -294,26 +294,27 @@ std::optional<std::string> find_in_folder(const NamedSet& set, const std::string
   };
   if (auto copy = copy_at(folder + "/" + set.name)) return copy;
   // A folder that `eignn convert` wrote under the set's name. Not NAME.npz: see of_geom_gcn.
-  if (const std::string path = folder + "/" + set.name; fs::is_directory(path) && is_compact(path))
+  if (const std::string path = folder + "/" + set.name;
+      fs::is_directory(path) && compact_reader.recognise(path))
     return path;
   for (const std::string& place : set.elsewhere)
     if (auto copy = copy_at(folder + "/" + place)) return copy;
   return std::nullopt;
 }
 
-std::optional<std::string> find_named_set(const std::string& name) {
+std::optional<std::string> find_named_set(const std::string& name, const std::vector<std::string>& folders) {
   const NamedSet* set = named_set(name);
   if (set == nullptr) return std::nullopt;
-  for (const std::string& folder : data_folders())
+  for (const std::string& folder : folders)
     if (auto copy = find_in_folder(*set, folder)) return copy;
   return std::nullopt;
 }
 
-std::string require_named_set(const std::string& name, const std::string& where) {
-  if (named_set(name) == nullptr) throw unknown_name("data set", where, name, catalogue_names());
-  if (const auto copy = find_named_set(name)) return *copy;
-  throw InputError(fmt::format("the data set {} is not here (looked in {}); run: eignn fetch {}", name,
-                               fmt::join(data_folders(), ", "), name));
+std::string require_named_set(const std::string& name, const std::vector<std::string>& folders) {
+  if (named_set(name) == nullptr) throw unknown_name("data set", "dataset", name, catalogue_names());
+  if (const auto copy = find_named_set(name, folders)) return *copy;
+  throw DataError(fmt::format("looked in {}", fmt::join(folders, ", ")), {},
+                  fmt::format("the data set {} is not here", name), "run: eignn fetch " + name);
 }
 
 }  // namespace eignn

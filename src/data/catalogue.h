@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "data/cache_folder.h"
+
 namespace eignn {
 
 struct RemoteFile {
@@ -38,11 +40,13 @@ const NamedSet* named_set(const std::string& name);
 /// The copy of a set in one data folder: the path that read_dataset_file() takes; nothing when it has none.
 std::optional<std::string> find_in_folder(const NamedSet& set, const std::string& folder);
 
-/// The first copy in the folders of data_folders(); nothing when none has one, or the name is not known.
-std::optional<std::string> find_named_set(const std::string& name);
+/// The first copy in these folders; nothing when none has one, or the name is not known.
+std::optional<std::string> find_named_set(const std::string& name,
+                                          const std::vector<std::string>& folders = data_folders());
 
-/// The same, or an error that says what to do: an unknown name is a UsageError about `where` ("--dataset"),
-/// a set that is not here an InputError.
-std::string require_named_set(const std::string& name, const std::string& where);
+/// The same, or an error that says what to do: ArgumentError (field "dataset") for an unknown name, DataError
+/// for a set that is not here.
+std::string require_named_set(const std::string& name,
+                              const std::vector<std::string>& folders = data_folders());
 
 }  // namespace eignn

@@ -32,6 +32,7 @@
 #include "data/graph_file.h"
 #include "data/mask_splits.h"
 #include "data/named_arrays.h"
+#include "data/readers.h"
 #include "data/text_lines.h"
 
 namespace eignn {
@@ -50,7 +51,7 @@ std::optional<Array> read_one_per_node(const NamedArrays& arrays, const std::str
   return array;
 }
 
-void read_labels(const NamedArrays& arrays, FileDataset* set) {
+void read_labels(const NamedArrays& arrays, RawDataset* set) {
   const Array labels = arrays.read("node_labels");
   const auto& shape = labels.shape;
   if (shape.empty() || shape.size() > 2 || shape[0] != set->nodes() || (shape.size() == 2 && shape[1] == 0))
@@ -79,8 +80,8 @@ std::vector<int64_t> renumbered(std::vector<int64_t> ids) {
   return ids;
 }
 
-FileDataset from_arrays(const NamedArrays& arrays) {
-  FileDataset set;
+RawDataset from_arrays(const NamedArrays& arrays) {
+  RawDataset set;
   set.name = name_of_path(arrays.path());
   set.format = arrays.is_folder() ? "compact folder" : "compact npz";
   set.path = arrays.path();
@@ -114,7 +115,7 @@ Array flags(const std::vector<int64_t>& shape, const std::vector<uint8_t>& value
   return array;
 }
 
-Array masks_of(const FileDataset& set, std::vector<int64_t> NodeSplit::*part) {
+Array masks_of(const RawDataset& set, std::vector<int64_t> NodeSplit::*part) {
   const auto k = static_cast<int64_t>(set.splits.size()), n = set.nodes();
   std::vector<uint8_t> masks(k * n, 0);
   for (int64_t row = 0; row < k; ++row)
@@ -124,7 +125,7 @@ Array masks_of(const FileDataset& set, std::vector<int64_t> NodeSplit::*part) {
 
 // Calls add(name, array) for each array of the set.
 template <class Add>
-void each_array(const FileDataset& set, Add add) {
+void each_array(const RawDataset& set, Add add) {
   const int64_t n = set.nodes();
   std::vector<int64_t> edges;
   edges.reserve(2 * set.arcs.source.size());
@@ -148,21 +149,11 @@ void each_array(const FileDataset& set, Add add) {
 
 }  // namespace
 
-bool is_compact(const std::string& path) {
-  if (!is_named_arrays(path)) return false;
-  const NamedArrays arrays(path);
-  return arrays.has("edges") && (arrays.has("node_features") || arrays.has("node_labels"));
-}
-
-FileDataset read_compact(const std::string& path) {
-  return from_arrays(NamedArrays(path));
-}
-
-FileDataset parse_compact(std::string_view archive, const std::string& origin) {
+RawDataset parse_compact(std::string_view archive, const std::string& origin) {
   return from_arrays(NamedArrays(archive, origin));
 }
 
-void write_compact(const FileDataset& set, const std::string& path) {
+void write_compact(const RawDataset& set, const std::string& path) {
   check(set);
   const std::string_view extension = ".npz";
   if (path.size() > extension.size() && path.substr(path.size() - extension.size()) == extension) {
@@ -179,5 +170,22 @@ void write_compact(const FileDataset& set, const std::string& path) {
   });
   folder.commit();
 }
+
+namespace {
+
+bool is_compact(const std::string& path) {
+  if (!is_named_arrays(path)) return false;
+  const NamedArrays arrays(path);
+  return arrays.has("edges") && (arrays.has("node_features") || arrays.has("node_labels"));
+}
+
+RawDataset read_compact(const std::string& path) {
+  return from_arrays(NamedArrays(path));
+}
+
+}  // namespace
+
+const Reader compact_reader = {"compact", "node_features and edges in an .npz or a folder", is_compact,
+                               read_compact};
 
 }  // namespace eignn

@@ -86,7 +86,7 @@ void CsvReader::check_utf8() const {
   const auto before = text_.substr(0, bad);
   eignn::refuse(
       fmt::format("{} is not UTF-8", quote(text_.substr(bad, 1))),
-      fmt::format("{}, line {}", origin_, next_line_ + std::count(before.begin(), before.end(), '\n')),
+      {origin_, fmt::format("line {}", next_line_ + std::count(before.begin(), before.end(), '\n'))},
       "save it as UTF-8");
 }
 
@@ -235,17 +235,13 @@ int64_t CsvReader::whole_number(size_t column, std::string_view remedy) const {
   return value;
 }
 
-std::string CsvReader::where() const {
-  return fmt::format("{}, line {}", origin_, line_);
-}
-
 void CsvReader::refuse(std::string_view what, std::string_view remedy) const {
-  eignn::refuse(what, where(), remedy);
+  eignn::refuse(what, {origin_, fmt::format("line {}", line_)}, remedy);
 }
 
 void CsvReader::refuse_field(size_t column, std::string_view what, std::string_view remedy) const {
   const std::string name = names_.empty() ? fmt::format("{}", column + 1) : quote(names_[column]);
-  eignn::refuse(what, fmt::format("{}, column {}", where(), name), remedy);
+  eignn::refuse(what, {origin_, fmt::format("line {}, column {}", line_, name)}, remedy);
 }
 
 }  // namespace eignn

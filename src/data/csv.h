@@ -48,9 +48,7 @@ class CsvReader {
   int64_t whole_number(size_t column, std::string_view remedy = "write a whole number such as 0 or 12") const;
 
   int64_t line() const { return line_; }
-  /// "file, line N" of the current row.
-  std::string where() const;
-  /// Throws the InputError "what (file, line N); remedy" about the current row.
+  /// Throws the DataError "what (file, line N); remedy" about the current row.
   [[noreturn]] void refuse(std::string_view what, std::string_view remedy) const;
   /// The same with "file, line N, column 'name'".
   [[noreturn]] void refuse_field(size_t column, std::string_view what, std::string_view remedy) const;

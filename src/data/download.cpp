@@ -119,7 +119,7 @@ int on_progress(void* user, curl_off_t total, curl_off_t done, curl_off_t, curl_
 template <class Value>
 void set(CURL* curl, CURLoption option, Value value) {
   const CURLcode code = curl_easy_setopt(curl, option, value);
-  if (code != CURLE_OK) throw std::runtime_error(fmt::format("libcurl: {}", curl_easy_strerror(code)));
+  if (code != CURLE_OK) throw ResourceError(fmt::format("libcurl: {}", curl_easy_strerror(code)), {}, {});
 }
 
 // No other protocols, and no redirection from HTTPS to HTTP.
@@ -157,7 +157,7 @@ Answer request(const std::string& url, const std::string& version, Transfer& tra
   const std::unique_ptr<CURL, void (*)(CURL*)> handle(ready == CURLE_OK ? curl_easy_init() : nullptr,
                                                       curl_easy_cleanup);
   CURL* curl = transfer.curl = handle.get();
-  if (curl == nullptr) throw std::runtime_error("libcurl does not start");
+  if (curl == nullptr) throw ResourceError("libcurl does not start", {}, {});
   char reason[CURL_ERROR_SIZE] = "";
   set(curl, CURLOPT_ERRORBUFFER, reason);
   set(curl, CURLOPT_URL, url.c_str());
@@ -204,19 +204,20 @@ Answer request(const std::string& url, const std::string& version, Transfer& tra
     case CURLE_WRITE_ERROR:
       refuse_file("write", transfer.part, transfer.write_error);
     case CURLE_HTTP_RETURNED_ERROR:
-      refuse(fmt::format("the server answered {}", answer.status), url,
-             answer.status >= 500 ? "try again later, or give a --mirror" : "give a --mirror that has it");
+      throw ResourceError(
+          fmt::format("the server answered {}", answer.status), url,
+          answer.status >= 500 ? "try again later, or use a mirror" : "use a mirror that has it");
     case CURLE_PARTIAL_FILE:
     case CURLE_RECV_ERROR:
     case CURLE_OPERATION_TIMEDOUT:
-      refuse("the download broke off: " + answer.reason, url, go_on);
+      throw ResourceError("the download broke off: " + answer.reason, url, go_on);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-      refuse("the server cannot be trusted: " + answer.reason, url,
+      throw ResourceError("the server cannot be trusted: " + answer.reason, url,
              "name your certificates' file in SSL_CERT_FILE");
     default:
-      refuse("cannot download: " + answer.reason, url,
-             "check the network and the proxy (https_proxy), or give a --mirror");
+      throw ResourceError("cannot download: " + answer.reason, url,
+             "check the network and the proxy (https_proxy), or use a mirror");
   }
 }
 

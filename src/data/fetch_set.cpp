@@ -56,7 +56,7 @@ class FolderLock {
     // A file system without locks is no reason not to download.
     if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     close(descriptor_);
-    refuse("another download is at work here", folder, "wait for it");
+    throw ResourceError("another download is at work here", folder, "wait for it");
   }
   ~FolderLock() { close(descriptor_); }
   FolderLock(const FolderLock&) = delete;
@@ -141,7 +141,7 @@ Sums unpack(const NamedSet& set, const std::string& folder) {
     for (const std::string& file : set.needs)
       if (sums.count(file) == 0)
         refuse("the archive lacks " + quote(file), archive, "get the set from another place");
-  } catch (const InputError&) {
+  } catch (const Error&) {
     remove_folder(inside);
     fs::remove(archive);  // so that the next attempt does not meet it again
     throw;
@@ -161,7 +161,7 @@ Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
     return ours ? check_copy(set, folder, result) : result;
   }
   if (fs::exists(fs::symlink_status(folder)))
-    refuse("something is in the way that is not the whole set", folder, "move it away");
+    throw ResourceError("something is in the way that is not the whole set", folder, "move it away");
   make_folders(part);
   const FolderLock lock(part);
 
@@ -195,8 +195,9 @@ Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
 namespace eignn {
 
 Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
-  refuse("this build cannot download", "eignn fetch " + set.name,
-         fmt::format("rebuild without EIGNN_MINIMAL, or put a copy into {}/{}", options.folder, set.name));
+  throw ResourceError(
+      "this build cannot download", set.name,
+      fmt::format("rebuild without EIGNN_MINIMAL, or put a copy into {}/{}", options.folder, set.name));
 }
 
 }  // namespace eignn

@@ -22,7 +22,7 @@
 // zero: in. They are looked for in NAME, in NAME/splits and in NAME/../../splits (as published: new_data/NAME
 // beside splits), and the first of these folders that has any is taken. Other numbers in the place of 0.6_0.2
 // are fine where those are not there.
-#include "data/geom_gcn.h"
+#include "data/readers.h"
 
 #include <fmt/format.h>
 
@@ -65,8 +65,8 @@ struct NodeRow {
   int64_t line = 0;  // from 1; 0: there is no such row
 };
 
-std::string at_line(const std::string& origin, int64_t line) {
-  return fmt::format("{}, line {}", origin, line);
+Where at_line(const std::string& origin, int64_t line) {
+  return {origin, fmt::format("line {}", line)};
 }
 
 struct NumberedRow {
@@ -152,7 +152,7 @@ struct Numbers {
   size_t length(size_t row) const { return row_begin[row + 1] - row_begin[row]; }
 };
 
-double parse_number(std::string_view word, const std::string& where) {
+double parse_number(std::string_view word, const Where& where) {
   const char* remedy = "write features as numbers with commas between them";
   if (word.empty()) refuse("a feature is missing", where, remedy);
   double value = 0;
@@ -169,13 +169,13 @@ Numbers parse_numbers(const std::vector<NodeRow>& rows, const std::string& origi
   Numbers numbers;
   for (const NodeRow& row : rows) {
     std::string_view rest = row.features;
+    const Where here = at_line(origin, row.line);
     while (!is_empty(row.features)) {
-      numbers.values.push_back(parse_number(take_word(&rest, ','), at_line(origin, row.line)));
+      numbers.values.push_back(parse_number(take_word(&rest, ','), here));
       skip_blanks(&rest);
       if (rest.empty()) break;
       if (rest.front() != ',')
-        refuse("features without a comma between them: " + quote(rest), at_line(origin, row.line),
-               node_columns);
+        refuse("features without a comma between them: " + quote(rest), here, node_columns);
       rest.remove_prefix(1);
     }
     numbers.row_begin.push_back(numbers.values.size());
@@ -331,12 +331,14 @@ ArcList parse_geom_gcn_edges(std::string_view text, int64_t nodes, const std::st
   return arcs;
 }
 
+namespace {
+
 bool is_geom_gcn(const std::string& folder) {
   return file_exists(folder + nodes_file) || file_exists(folder + edges_file);
 }
 
-FileDataset read_geom_gcn(const std::string& folder) {
-  FileDataset set;
+RawDataset read_geom_gcn(const std::string& folder) {
+  RawDataset set;
   set.name = name_of_path(folder);
   set.format = "Geom-GCN text";
   set.path = folder;
@@ -350,5 +352,9 @@ FileDataset read_geom_gcn(const std::string& folder) {
   check(set);
   return set;
 }
+
+}  // namespace
+
+const Reader geom_gcn_reader = {"Geom-GCN", "out1_graph_edges.txt", is_geom_gcn, read_geom_gcn};
 
 }  // namespace eignn

@@ -10,7 +10,7 @@
 // features become dense: uint8 where every one is a whole number from 0 to 255, else float32, or float64
 // where they are stored so. The names (node_names, attr_names, class_names, …) are pickled and are not read.
 // There are no splits.
-#include "data/gnn_benchmark.h"
+#include "data/readers.h"
 
 #include <fmt/format.h>
 
@@ -112,8 +112,8 @@ Array read_features(const NamedArrays& arrays) {
   return densify<float>(matrix, listed_bytes);
 }
 
-FileDataset from_arrays(const NamedArrays& arrays) {
-  FileDataset set;
+RawDataset from_arrays(const NamedArrays& arrays) {
+  RawDataset set;
   set.name = name_of_path(arrays.path());
   set.format = "gnn-benchmark npz";
   set.path = arrays.path();
@@ -131,16 +131,23 @@ FileDataset from_arrays(const NamedArrays& arrays) {
 
 }  // namespace
 
+RawDataset parse_gnn_benchmark(std::string_view archive, const std::string& origin) {
+  return from_arrays(NamedArrays(archive, origin));
+}
+
+namespace {
+
 bool is_gnn_benchmark(const std::string& path) {
   return is_named_arrays(path) && NamedArrays(path).has("adj_indptr");
 }
 
-FileDataset read_gnn_benchmark(const std::string& path) {
+RawDataset read_gnn_benchmark(const std::string& path) {
   return from_arrays(NamedArrays(path));
 }
 
-FileDataset parse_gnn_benchmark(std::string_view archive, const std::string& origin) {
-  return from_arrays(NamedArrays(archive, origin));
-}
+}  // namespace
+
+const Reader gnn_benchmark_reader = {"gnn-benchmark", "adj_indptr in an .npz or a folder", is_gnn_benchmark,
+                                     read_gnn_benchmark};
 
 }  // namespace eignn

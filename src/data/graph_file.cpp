@@ -40,8 +40,8 @@ ArcList read_npz_edges(const std::string& path) {
 
 ArcList read_graph(const std::string& path, const std::string& format) {
   if (format != "" && format != "npz" && format != "npy" && format != "mtx" && format != "edges") {
-    throw UsageError(
-        fmt::format("unknown graph format {} (--graph-format); use npz, npy, mtx or edges", quote(format)));
+    throw ArgumentError("graph-format", fmt::format("unknown graph format {}", quote(format)),
+                        "use npz, npy, mtx or edges");
   }
   if (format == "npz") return read_npz_edges(path);
   const std::string content = read_whole_file(path);

@@ -15,7 +15,7 @@
 // When one is a text or a number that is no position, and when the list is called "edges" (networkx 3.4 and
 // later), all are ids. A file of networkx 2 whose ids are 0 … n-1 reads the same both ways, if its nodes are
 // listed in that order.
-#include "data/graphsage.h"
+#include "data/readers.h"
 
 #include <fmt/format.h>
 
@@ -58,7 +58,7 @@ std::vector<int64_t> rows_of(const NodeLinkGraph& graph, const std::string& grap
   for (const int64_t id : graph.ids) {
     const std::string key = graph.spelled(id);
     const auto found = id_map.place.find(key);
-    const auto where = [&] { return fmt::format("{}, nodes[{}]", graph_path, rows.size()); };
+    const auto where = [&] { return Where(graph_path, fmt::format("nodes[{}]", rows.size())); };
     if (found == id_map.place.end())
       refuse(fmt::format("the node {} has no row in {}", quote(key), id_map_path), where(), same_nodes);
     if (has_node[found->second]++ != 0)  // 7 and "7"
@@ -86,7 +86,7 @@ ArcList arcs_of(const NodeLinkGraph& graph, const std::string& path, const std::
     if (found == row_of_id.end())
       refuse(
           fmt::format("{} is neither a position below {} nor the id of a node", quote(graph.spelled(end)), n),
-          fmt::format("{}, {}[{}]", path, graph.links_are_named_edges ? "edges" : "links", link),
+          {path, fmt::format("{}[{}]", graph.links_are_named_edges ? "edges" : "links", link)},
           "link nodes that are there, by position or all by id");
     return found->second;
   };
@@ -100,7 +100,7 @@ ArcList arcs_of(const NodeLinkGraph& graph, const std::string& path, const std::
 }
 
 void set_labels(const KeyedNumbers& class_map, const std::string& path, const KeyedNumbers& id_map,
-                FileDataset* set) {
+                RawDataset* set) {
   const size_t n = id_map.keys.size();
   for (const std::string& key : class_map.keys)
     if (id_map.place.count(key) == 0) refuse("no such node in the graph", at_key(path, key), same_nodes);
@@ -145,7 +145,7 @@ NodeSplit split_of(const NodeLinkGraph& graph, const std::string& path, const st
   for (size_t k = 0; k < n; ++k) {
     for (const auto& [key, flag] : {std::pair{"val", graph.val[k]}, {"test", graph.test[k]}})
       if (flag == NodeLinkGraph::not_stated)
-        refuse(fmt::format("no true or false under '{}'", key), fmt::format("{}, nodes[{}]", path, k),
+        refuse(fmt::format("no true or false under '{}'", key), {path, fmt::format("nodes[{}]", k)},
                "say of each node whether it is for validation and whether for test");
     val[row[k]] = graph.val[k];
     test[row[k]] = graph.test[k];
@@ -154,17 +154,15 @@ NodeSplit split_of(const NodeLinkGraph& graph, const std::string& path, const st
   return split_of_masks(train, val, test, graph.nodes(), path);
 }
 
-}  // namespace
-
 bool is_graphsage(const std::string& folder) {
   return stems_in(folder, graph_suffix).size() == 1;
 }
 
-FileDataset read_graphsage(const std::string& folder) {
+RawDataset read_graphsage(const std::string& folder) {
   const std::vector<std::string> prefixes = stems_in(folder, graph_suffix);
   if (prefixes.size() != 1)
     refuse(fmt::format("{} files *-G.json", prefixes.size()), folder, "give a folder with exactly one");
-  FileDataset set;
+  RawDataset set;
   set.name = prefixes[0];
   set.format = "GraphSAGE folder";
   set.path = folder;
@@ -183,5 +181,9 @@ FileDataset read_graphsage(const std::string& folder) {
   check(set);
   return set;
 }
+
+}  // namespace
+
+const Reader graphsage_reader = {"GraphSAGE", "one *-G.json", is_graphsage, read_graphsage};
 
 }  // namespace eignn

@@ -25,7 +25,7 @@ constexpr size_t longest_line = size_t{1} << 26;
 size_t read_some(const FileHandle& file, char* to, size_t size, const std::string& origin) {
   const size_t got = std::fread(to, 1, size, file.get());
   if (got < size && std::ferror(file.get()) != 0)
-    refuse("cannot read: " + std::generic_category().message(errno), origin, "check the disk");
+    throw ResourceError("cannot read: " + std::generic_category().message(errno), origin, "check the disk");
   return got;
 }
 
@@ -117,7 +117,8 @@ class TextBlocks::Source {
 #ifdef EIGNN_HAVE_ZLIB
     inflater_ = std::make_unique<Inflater>(origin_);
 #else
-    refuse("this build cannot read gzip", origin_, "rebuild without EIGNN_MINIMAL, or unpack it with gunzip");
+    throw ResourceError("this build cannot read gzip", origin_,
+                        "rebuild without EIGNN_MINIMAL, or unpack it with gunzip");
 #endif
   }
 
@@ -174,7 +175,7 @@ bool TextBlocks::next() {
     if (end != std::string_view::npos) used_ = searched + end + 1;
     if (used_ == 0 && buffer_.size() > longest_line)
       refuse(fmt::format("a line of more than {} bytes", longest_line),
-             fmt::format("{}, line {}", origin_, first_line_), "check that it is the right file");
+             {origin_, fmt::format("line {}", first_line_)}, "check that it is the right file");
   }
   return true;
 }

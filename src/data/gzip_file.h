@@ -21,7 +21,7 @@ class TextBlocks {
   TextBlocks(FileHandle file, const std::string& origin);
   ~TextBlocks();
 
-  /// Steps to the next block; false after the last. Throws the InputError of a packed file that is damaged
+  /// Steps to the next block; false after the last. Throws the DataError of a packed file that is damaged
   /// or cut off, of one that unpacks to hundreds of times its size, and of a line that does not end.
   bool next();
 

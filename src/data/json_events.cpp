@@ -28,8 +28,7 @@ std::string_view reason_in(std::string_view message) {
 
 }  // namespace
 
-std::string JsonPath::in(const std::string& origin) const {
-  if (depth_ == 0) return origin;
+std::string JsonPath::text() const {
   std::string path;
   for (size_t level = 0; level < depth_; ++level) {
     if (levels_[level].index >= 0) {
@@ -39,7 +38,7 @@ std::string JsonPath::in(const std::string& origin) const {
       path += (level == 0 ? "" : ".") + key.substr(1, key.size() - 2);
     }
   }
-  return origin + ", " + path;
+  return path;
 }
 
 // Turns nlohmann's events into the visitor's, and keeps the path. The last level is that of the value to
@@ -82,8 +81,8 @@ class JsonWalk {
     const std::string_view before = text_.substr(0, position);
     refuse(fmt::format("not JSON: {}, after {}", reason,
                        quote(before.substr(before.size() - std::min(before.size(), shown)))),
-           fmt::format("{}, line {}, byte {}", origin_, 1 + std::count(before.begin(), before.end(), '\n'),
-                       before.size()),
+           {origin_, fmt::format("line {}, byte {}", 1 + std::count(before.begin(), before.end(), '\n'),
+                                 before.size())},
            write_again);
   }
 
@@ -97,7 +96,8 @@ class JsonWalk {
   bool start(bool object) {
     step();
     if (path_.depth_ == deepest) {
-      refuse(fmt::format("nested more than {} deep", deepest), path_.in(origin_), "this is not a data set");
+      refuse(fmt::format("nested more than {} deep", deepest), {origin_, path_.text()},
+             "this is not a data set");
     }
     visitor_.open(path_, object);
     if (path_.levels_.size() == path_.depth_) path_.levels_.emplace_back();

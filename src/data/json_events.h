@@ -30,8 +30,8 @@ class JsonPath {
   /// The position at a level that is in an array; -1 in an object.
   int64_t index(size_t level) const { return levels_[level].index; }
 
-  /// "file, links[3].source".
-  std::string in(const std::string& origin) const;
+  /// "links[3].source"; empty for the outermost value.
+  std::string text() const;
 
  private:
   friend class JsonWalk;

@@ -57,8 +57,8 @@ class KeyedNumbersVisitor : public JsonVisitor {
   }
 
   [[noreturn]] void fail(const char* what, const JsonPath& path) const {
-    std::string where = path.depth() == 0 ? origin_ : at_key(origin_, path.key(0));
-    if (path.depth() > 1) where += fmt::format(", entry {}", path.index(1));
+    Where where = path.depth() == 0 ? Where(origin_) : at_key(origin_, path.key(0));
+    if (path.depth() > 1) where.place += fmt::format(", entry {}", path.index(1));
     refuse(what, where, R"(write {"0": 5, ...} or {"0": [3, 17], ...})");
   }
 
@@ -67,8 +67,8 @@ class KeyedNumbersVisitor : public JsonVisitor {
 
 }  // namespace
 
-std::string at_key(const std::string& origin, std::string_view key) {
-  return fmt::format("{}, key {}", origin, quote(key));
+Where at_key(const std::string& origin, std::string_view key) {
+  return {origin, fmt::format("key {}", quote(key))};
 }
 
 KeyedNumbers parse_keyed_numbers(std::string_view text, const std::string& origin) {

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "data/text_lines.h"
+
 namespace eignn {
 
 /// A JSON object whose values are whole numbers, or lists of them.
@@ -20,7 +22,7 @@ struct KeyedNumbers {
 /// Reads such an object: {"0": [3, 17], "1": []} or {"0": 5, "b": 2}. A number may be written 1.0.
 KeyedNumbers parse_keyed_numbers(std::string_view text, const std::string& origin);
 
-/// "file, key 'k'", for messages.
-std::string at_key(const std::string& origin, std::string_view key);
+/// The place of a key, for messages.
+Where at_key(const std::string& origin, std::string_view key);
 
 }  // namespace eignn

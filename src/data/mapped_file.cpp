@@ -22,7 +22,8 @@ MappedFile::MappedFile(const std::string& path) {
   if (start_ == MAP_FAILED) {
     const int error = errno;
     start_ = nullptr;
-    refuse("cannot map: " + std::generic_category().message(error), path, "copy it to a local disk");
+    throw ResourceError("cannot map: " + std::generic_category().message(error), path,
+                        "copy it to a local disk");
   }
   madvise(start_, size_, MADV_WILLNEED);  // the reading begins now, in large stretches
 }

@@ -11,7 +11,7 @@ namespace eignn {
 /// only ever replaced (see AtomicFile). Writing to the memory does not reach the file.
 class MappedFile {
  public:
-  explicit MappedFile(const std::string& path);  // an InputError when it cannot be read
+  explicit MappedFile(const std::string& path);  // an error when it cannot be read
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

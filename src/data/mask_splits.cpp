@@ -36,7 +36,7 @@ std::vector<NodeSplit> read_mask_splits(const NamedArrays& arrays, int64_t nodes
         arrays.path(), "give as many of each");
   for (size_t k = 0; k < train.size(); ++k)
     splits.push_back(
-        split_of_masks(train[k], val[k], test[k], nodes, fmt::format("{}, split {}", arrays.path(), k)));
+        split_of_masks(train[k], val[k], test[k], nodes, Where(arrays.path(), fmt::format("split {}", k))));
   return splits;
 }
 

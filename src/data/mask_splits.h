@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "data/file_dataset.h"
 #include "data/named_arrays.h"
+#include "data/raw_dataset.h"
 
 namespace eignn {
 

@@ -10,7 +10,7 @@
 // Quantities (the traffic of the Wikipedia sets) are no classes: refused, by a fraction or by a value >= n.
 //
 // Features become (n, d) zeros and ones, where d is the largest index and one.
-#include "data/musae.h"
+#include "data/readers.h"
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ std::vector<int64_t> numbered(const std::vector<std::string>& texts) {
 }
 
 // Reads the ids and labels of NAME_target.csv: the number of nodes, and the label of each.
-void read_target(const std::string& path, FileDataset* set) {
+void read_target(const std::string& path, RawDataset* set) {
   const std::string content = read_whole_file(path);
   CsvReader rows(content, path);
   const size_t id = rows.find("new_id") ? rows.need("new_id") : rows.need("id");
@@ -100,7 +100,7 @@ void read_target(const std::string& path, FileDataset* set) {
   set->labels.resize(ids.size());
   for (size_t k = 0; k < ids.size(); ++k) {
     const auto fail = [&](const std::string& what, const std::string& remedy) {
-      refuse(what, fmt::format("{}, line {}", path, lines[k]), remedy);
+      refuse(what, {path, fmt::format("line {}", lines[k])}, remedy);
     };
     if (ids[k] < 0 || ids[k] >= n)
       fail(fmt::format("the id {} among {} nodes", ids[k], n), fmt::format("use 0 to {}, each once", n - 1));
@@ -118,7 +118,7 @@ void read_edges(const std::string& path, ArcList* arcs) {
   const std::string content = read_whole_file(path);
   CsvReader rows(content, path);
   if (rows.columns() != 2)
-    refuse(fmt::format("{} columns", rows.columns()), path + ", line 1",
+    refuse(fmt::format("{} columns", rows.columns()), {path, "line 1"},
            "write two, the ids of an arc's ends");
   while (rows.next())
     for (const size_t column : {0, 1}) {
@@ -177,18 +177,16 @@ Array read_features(const std::string& path, int64_t n) {
   return features;
 }
 
-}  // namespace
-
 bool is_musae(const std::string& folder) {
   const std::vector<std::string> names = stems_in(folder, edges_suffix);
   return names.size() == 1 && file_exists(folder + "/" + names[0] + "_target.csv");
 }
 
-FileDataset read_musae(const std::string& folder) {
+RawDataset read_musae(const std::string& folder) {
   const std::vector<std::string> names = stems_in(folder, edges_suffix);
   if (names.size() != 1)
     refuse(fmt::format("{} files *_edges.csv", names.size()), folder, "give a folder with exactly one");
-  FileDataset set;
+  RawDataset set;
   set.name = names[0];
   set.format = "MUSAE folder";
   set.path = folder;
@@ -200,5 +198,9 @@ FileDataset read_musae(const std::string& folder) {
   check(set);
   return set;
 }
+
+}  // namespace
+
+const Reader musae_reader = {"MUSAE", "one *_edges.csv and *_target.csv", is_musae, read_musae};
 
 }  // namespace eignn

@@ -24,7 +24,7 @@ class NamedArrays {
 
   bool has(const std::string& name) const;
 
-  /// Its origin is "texas.npz[edges]" or "texas/edges.npy". One that is missing is an InputError.
+  /// Its origin is "texas.npz[edges]" or "texas/edges.npy". One that is missing is a DataError.
   Array read(const std::string& name) const;
 
   std::vector<std::string> names() const;

@@ -130,7 +130,7 @@ class NodeLinkVisitor : public JsonVisitor {
   }
 
   [[noreturn]] void fail(const std::string& what, const JsonPath& path) const {
-    refuse(what, path.in(origin_), as_networkx);
+    refuse(what, {origin_, path.text()}, as_networkx);
   }
 
   const std::string& origin_;

@@ -189,7 +189,7 @@ class HeaderParser {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    refuse("damaged header: " + what, fmt::format("{}, byte {}", origin_, offset_ + at_), save_again);
+    refuse("damaged header: " + what, {origin_, fmt::format("byte {}", offset_ + at_)}, save_again);
   }
 
   std::string_view text_;
@@ -211,7 +211,7 @@ std::string_view header_text(std::string_view file, const std::string& origin) {
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(file[i])); };
   if (file.size() < 8) refuse("the file ends before its version", origin, save_again);
   if (byte(6) < 1 || byte(6) > 3 || byte(7) != 0) {
-    refuse(fmt::format("unknown .npy version {}.{}", byte(6), byte(7)), origin + ", byte 6",
+    refuse(fmt::format("unknown .npy version {}.{}", byte(6), byte(7)), {origin, "byte 6"},
            "save it with numpy.save, which writes version 1.0");
   }
   const size_t length_bytes = byte(6) == 1 ? 2 : 4;
@@ -412,7 +412,7 @@ Array parse_npy(const unsigned char* data, size_t size, const std::string& origi
   }
   if (present > *needed) {
     refuse(fmt::format("{} bytes follow the data", present - *needed),
-           fmt::format("{}, byte {}", origin, start_of_data + *needed), "save one array per file");
+           {origin, fmt::format("byte {}", start_of_data + *needed)}, "save one array per file");
   }
 
   const unsigned char* elements = data + start_of_data;

@@ -95,7 +95,7 @@ void check_not_empty(const NpzReader& archive, const std::string& origin) {
 }
 
 [[noreturn]] void fail_to_write(const std::string& path, const char* reason) {
-  refuse(fmt::format("cannot write: {}", reason), path, "choose another path");
+  throw ResourceError(fmt::format("cannot write: {}", reason), path, "choose another path");
 }
 
 }  // namespace
@@ -204,17 +204,15 @@ NpzReader::NpzReader(const std::string& path) : NpzReader(std::string_view(), pa
 
 NpzReader::NpzReader(std::string_view, const std::string& origin)
     : path_(origin), archive_(nullptr, [](zip*) {}) {
-  throw InputError(
-      fmt::format("this build cannot read .npz ({}); rebuild without EIGNN_MINIMAL, or use a .mtx "
-                  "file, an edge list, or the folder that unzip makes of it",
-                  origin));
+  throw ResourceError(
+      "this build cannot read .npz", origin,
+      "rebuild without EIGNN_MINIMAL, or use a .mtx file, an edge list, or the folder that unzip "
+      "makes of it");
 }
 
 NpzWriter::NpzWriter(const std::string& path) : path_(path) {
-  throw InputError(
-      fmt::format("this build cannot write .npz ({}); rebuild without EIGNN_MINIMAL, or write a "
-                  "folder of .npy files",
-                  path));
+  throw ResourceError("this build cannot write .npz", path,
+                      "rebuild without EIGNN_MINIMAL, or write a folder of .npy files");
 }
 
 void NpzWriter::add(const std::string&, ElementType, const std::vector<int64_t>&, const void*) {}

@@ -10,7 +10,7 @@
 //                                                  drawn (time, sales_ranking)
 //
 // Other files (node_year.csv.gz, mapping/) are left alone.
-#include "data/ogb.h"
+#include "data/readers.h"
 
 #include <fmt/format.h>
 
@@ -125,7 +125,7 @@ int64_t whole(const CsvReader& rows, size_t column) {
 }
 
 // One column: labels; several: label_sets. Rows are counted by the caller.
-void read_labels(const std::string& path, FileDataset* set) {
+void read_labels(const std::string& path, RawDataset* set) {
   for_each_row(path, 0, [&](const CsvReader& rows) {
     const size_t columns = rows.columns();
     if (columns == 1) {
@@ -177,16 +177,14 @@ std::string only_scheme(const std::string& folder) {
   return (fs::path(splits) / schemes[0]).string();
 }
 
-}  // namespace
-
 bool is_ogb(const std::string& folder) {
   const std::string raw = (fs::path(folder) / "raw").string();
   return find_table(raw, "edge") && find_table(raw, "num-node-list");
 }
 
-FileDataset read_ogb(const std::string& folder) {
+RawDataset read_ogb(const std::string& folder) {
   const std::string raw = (fs::path(folder) / "raw").string();
-  FileDataset set;
+  RawDataset set;
   set.name = name_of_path(folder);
   set.format = "Open Graph Benchmark";
   set.path = folder;
@@ -217,5 +215,9 @@ FileDataset read_ogb(const std::string& folder) {
   check(set);
   return set;
 }
+
+}  // namespace
+
+const Reader ogb_reader = {"Open Graph Benchmark", "raw/edge.csv.gz", is_ogb, read_ogb};
 
 }  // namespace eignn

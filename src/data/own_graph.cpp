@@ -30,6 +30,7 @@
 #include "data/folder_files.h"
 #include "data/graph_file.h"
 #include "data/mask_splits.h"
+#include "data/readers.h"
 #include "data/text_lines.h"
 
 namespace eignn {
@@ -122,7 +123,7 @@ std::vector<int64_t> row_of_node(const std::vector<int64_t>& ids, const std::vec
   std::vector<int64_t> row(n, -1);
   int64_t beyond = -1;  // a row whose id is n or more: then some node is missing
   for (int64_t r = 0; r < n; ++r) {
-    const auto where = [&] { return fmt::format("{}, line {}", origin, line_of[r]); };
+    const auto where = [&] { return Where(origin, fmt::format("line {}", line_of[r])); };
     if (ids[r] < 0) refuse(fmt::format("negative id {}", ids[r]), where(), remedy);
     if (ids[r] >= n) {
       beyond = r;
@@ -134,7 +135,7 @@ std::vector<int64_t> row_of_node(const std::vector<int64_t>& ids, const std::vec
   if (beyond >= 0) {
     const auto missing = std::find(row.begin(), row.end(), -1) - row.begin();
     refuse(fmt::format("node {} has no row, but node {} has one", missing, ids[beyond]),
-           fmt::format("{}, line {}", origin, line_of[beyond]), remedy);
+           {origin, fmt::format("line {}", line_of[beyond])}, remedy);
   }
   return row;
 }
@@ -149,7 +150,7 @@ Array read_features(const std::string& path) {
   return features;
 }
 
-void take_label_array(const Array& array, FileDataset* set) {
+void take_label_array(const Array& array, RawDataset* set) {
   const int64_t n = set->nodes();
   const auto& shape = array.shape;
   if (shape.empty() || shape.size() > 2 || shape[0] != n)
@@ -179,7 +180,7 @@ void take_label_array(const Array& array, FileDataset* set) {
   }
 }
 
-void read_labels(const std::string& path, FileDataset* set) {
+void read_labels(const std::string& path, RawDataset* set) {
   const std::string content = read_whole_file(path);
   if (is_npy(content)) {
     take_label_array(parse_npy(content, path), set);
@@ -202,8 +203,8 @@ void check_label_memory(int64_t nodes, size_t columns, size_t text_size, const s
            "give each node a row");
 }
 
-FileDataset read_files(const OwnGraphFiles& files, const std::string& path) {
-  FileDataset set;
+RawDataset read_files(const OwnGraphFiles& files, const std::string& path) {
+  RawDataset set;
   set.format = "own graph";
   set.path = path;
   set.features = read_features(files.features);
@@ -246,7 +247,7 @@ Array parse_features_csv(std::string_view text, const std::string& origin) {
   return features;
 }
 
-void parse_labels_csv(std::string_view text, const std::string& origin, FileDataset* set) {
+void parse_labels_csv(std::string_view text, const std::string& origin, RawDataset* set) {
   const int64_t n = set->nodes();
   CsvReader rows(text, origin);
   RowNodes nodes(rows, origin, n);
@@ -317,12 +318,21 @@ std::vector<NodeSplit> parse_splits_csv(std::string_view text, const std::string
   return splits;
 }
 
+RawDataset read_own_graph(const OwnGraphFiles& files) {
+  RawDataset set = read_files(files, files.graph);
+  set.name = name_of_path(files.graph);
+  check(set);
+  return set;
+}
+
+namespace {
+
 bool is_own_graph(const std::string& folder) {
   const auto has = [&](const std::vector<std::string>& names) { return !present(folder, names).empty(); };
   return has(features_names) || (has(graph_names) && has(labels_names));
 }
 
-FileDataset read_own_graph(const std::string& folder) {
+RawDataset read_own_graph(const std::string& folder) {
   OwnGraphFiles files;
   files.graph = only_one(folder, "graph", graph_names);
   files.features = only_one(folder, "features", features_names);
@@ -333,17 +343,15 @@ FileDataset read_own_graph(const std::string& folder) {
     refuse(fmt::format("splits.csv and {}", fmt::join(masks, ", ")), folder, "keep one or the other");
   if (has_table) files.splits = (fs::path(folder) / "splits.csv").string();
   if (!masks.empty()) files.splits = folder;
-  FileDataset set = read_files(files, folder);
+  RawDataset set = read_files(files, folder);
   set.name = name_of_path(folder);
   check(set);
   return set;
 }
 
-FileDataset read_own_graph(const OwnGraphFiles& files) {
-  FileDataset set = read_files(files, files.graph);
-  set.name = name_of_path(files.graph);
-  check(set);
-  return set;
-}
+}  // namespace
+
+const Reader own_graph_reader = {"your own graph", "features.csv or features.npy", is_own_graph,
+                                 read_own_graph};
 
 }  // namespace eignn

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/file_dataset.h"
+#include "data/raw_dataset.h"
 
 namespace eignn {
 
@@ -16,16 +16,13 @@ struct OwnGraphFiles {
   std::string splits;    ///< .csv, or the folder of the three mask files; empty: there are none
 };
 
-/// Whether the folder holds features, or a graph and labels, under the names of own_graph.cpp.
-bool is_own_graph(const std::string& folder);
-
-FileDataset read_own_graph(const std::string& folder);
-FileDataset read_own_graph(const OwnGraphFiles& files);
+/// Files of any name. (own_graph_reader takes a folder, whose files have the names of own_graph.cpp.)
+RawDataset read_own_graph(const OwnGraphFiles& files);
 
 /// The tables from memory. The features are (n, d), float64.
 Array parse_features_csv(std::string_view text, const std::string& origin);
 /// Fills in labels or label_sets and known, and classes, for the nodes that `set` has.
-void parse_labels_csv(std::string_view text, const std::string& origin, FileDataset* set);
+void parse_labels_csv(std::string_view text, const std::string& origin, RawDataset* set);
 std::vector<NodeSplit> parse_splits_csv(std::string_view text, const std::string& origin, int64_t nodes);
 
 }  // namespace eignn

@@ -9,7 +9,7 @@
 // The three become one set, nodes of train first and of test last, and the parts are its only split; each
 // lists all its nodes, known or not. Graphs are numbered from 0 by part, then by id: the same id in two parts
 // is two graphs, and a graph's nodes need not stand together. An undirected link is one arc, as in the file.
-#include "data/ppi.h"
+#include "data/readers.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -82,13 +82,12 @@ void append_arcs(const std::string& prefix, ArcList* arcs) {
   for (size_t k = 0; k < graph.ids.size(); ++k)  // each once: so they are 0 … n-1
     if (graph.ids[k] < 0 || graph.ids[k] >= n)
       refuse(fmt::format("the id {} among {} nodes", quote(graph.spelled(graph.ids[k])), n),
-             fmt::format("{}, nodes[{}]", path, k), ids_needed);
+             {path, fmt::format("nodes[{}]", k)}, ids_needed);
   for (size_t k = 0; k < graph.source.size(); ++k)
     for (const int64_t end : {graph.source[k], graph.target[k]})
       if (end < 0 || end >= n)
         refuse(fmt::format("no node has the id {}", quote(graph.spelled(end))),
-               fmt::format("{}, {}[{}]", path, graph.links_are_named_edges ? "edges" : "links", k),
-               ids_needed);
+               {path, fmt::format("{}[{}]", graph.links_are_named_edges ? "edges" : "links", k)}, ids_needed);
   for (const int64_t v : graph.source) arcs->source.push_back(arcs->nodes + v);
   for (const int64_t v : graph.target) arcs->target.push_back(arcs->nodes + v);
   arcs->nodes += n;
@@ -123,16 +122,14 @@ Array stacked(const std::vector<Array>& blocks, int64_t rows, const std::string&
   return out;
 }
 
-}  // namespace
-
 bool is_ppi(const std::string& folder) {
   return std::any_of(std::begin(parts), std::end(parts), [&](const char* part) {
     return file_exists(fmt::format("{}/{}_graph.json", folder, part));
   });
 }
 
-FileDataset read_ppi(const std::string& folder) {
-  FileDataset set;
+RawDataset read_ppi(const std::string& folder) {
+  RawDataset set;
   set.name = name_of_path(folder);
   set.format = "PPI folder";
   set.path = folder;
@@ -172,5 +169,9 @@ FileDataset read_ppi(const std::string& folder) {
   check(set);
   return set;
 }
+
+}  // namespace
+
+const Reader ppi_reader = {"PPI", "train_graph.json", is_ppi, read_ppi};
 
 }  // namespace eignn

@@ -56,11 +56,11 @@ Split random_split(const Dataset& set, uint64_t seed) {
   }
   for (const auto* part : {&split.train, &split.val, &split.test})
     if (part->numel() == 0)
-      throw InputError(fmt::format(
-          "{} labelled {} are too few to train, validate and test on ({}); label at least five of "
-          "a class, or give splits",
-          set.graphs() > 1 ? set.graphs() : set.known.sum().item<int64_t>(),
-          set.graphs() > 1 ? "graphs" : "nodes", set.name));
+      throw DataError(set.name, {},
+                      fmt::format("{} labelled {} are too few to train, validate and test on",
+                                  set.graphs() > 1 ? set.graphs() : set.known.sum().item<int64_t>(),
+                                  set.graphs() > 1 ? "graphs" : "nodes"),
+                      "label at least five of a class, or give splits");
   return split;
 }
 

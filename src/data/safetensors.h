@@ -35,7 +35,7 @@ struct SafeTensorsView {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads and checks a whole file; whatever is wrong with it is an InputError.
+/// Reads and checks a whole file; whatever is wrong with it is a DataError.
 SafeTensors read_safetensors(const std::string& path);
 
 /// The same from memory; `origin` names the bytes in messages.

@@ -16,6 +16,7 @@
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "graph/content_hash.h"
 
 namespace eignn {
@@ -58,7 +59,7 @@ std::string metadata_of(const SafeTensorsView& content, const std::string& key) 
 }
 
 [[noreturn]] void damaged(const std::string& what, const std::string& path) {
-  throw InputError(fmt::format("{} ({})", what, path));
+  throw DataError(path, {}, what);
 }
 
 // The tensor of this name, over the mapped file, after its bytes were checked.
@@ -69,10 +70,6 @@ torch::Tensor checked(const SafeTensorsView& content, const std::string& name,
   if (metadata_of(content, name) != checksum(name, found->second))
     damaged(name + " does not match its checksum", path);
   return tensor_over(found->second, file);
-}
-
-void warn(const std::string& message) {
-  fmt::print(stderr, "eignn: warning: {}\n", message);
 }
 
 }  // namespace

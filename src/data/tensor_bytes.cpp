@@ -1,5 +1,6 @@
 #include "data/tensor_bytes.h"
 
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <cstring>
@@ -34,7 +35,8 @@ ElementType type_of(const torch::Tensor& tensor) {
 torch::Dtype dtype_of(ElementType type) {
   for (const Pair& pair : pairs)
     if (pair.type == type) return pair.dtype;
-  throw InputError(std::string("tensors of type ") + name(type) + " are not read; save float32 or float64");
+  throw DataError({}, {}, fmt::format("tensors of type {} are not read", name(type)),
+                  "save float32 or float64");
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ TensorView view_of(const torch::Tensor& tensor) {
 torch::Tensor tensor_over(const TensorView& view, std::shared_ptr<const void> owner) {
   const auto dtype = dtype_of(view.type);
   if (reinterpret_cast<uintptr_t>(view.data) % c10::elementSize(dtype) != 0)
-    throw InputError("a tensor is not aligned in its file; write the file anew");
+    throw DataError({}, {}, "a tensor is not aligned in its file", "write the file anew");
   auto* data = const_cast<unsigned char*>(view.data);
   return torch::from_blob(
       data, view.shape, [kept = std::move(owner)](void*) {}, dtype);

@@ -15,9 +15,16 @@
 
 namespace eignn {
 
-/// Throws the InputError that every reader's rejection is.
-[[noreturn]] inline void refuse(std::string_view what, std::string_view where, std::string_view remedy) {
-  throw InputError(fmt::format("{} ({}); {}", what, where, remedy));
+/// Where something is wrong: a file, and a place in it (a line, a key, a byte) where one is known.
+struct Where {
+  std::string file, place;
+  Where(std::string in_file) : file(std::move(in_file)) {}
+  Where(std::string in_file, std::string at_place) : file(std::move(in_file)), place(std::move(at_place)) {}
+};
+
+/// Throws the DataError that every reader's rejection is.
+[[noreturn]] inline void refuse(std::string_view what, const Where& where, std::string_view remedy) {
+  throw DataError(where.file, where.place, std::string(what), std::string(remedy));
 }
 
 /// `text` between quotes, safe in a one-line message: what does not print becomes \xNN, long text is cut.
@@ -91,9 +98,9 @@ class TextLines {
 
   std::string_view line() const { return line_; }
 
-  /// Throws the InputError "what (file, line N); remedy" about the current line.
+  /// Throws the DataError "what (file, line N); remedy" about the current line.
   [[noreturn]] void refuse(std::string_view what, std::string_view remedy) const {
-    eignn::refuse(what, fmt::format("{}, line {}", origin_, std::max<int64_t>(number_, 1)), remedy);
+    eignn::refuse(what, {origin_, fmt::format("line {}", std::max<int64_t>(number_, 1))}, remedy);
   }
 
   /// The whole number that `word`, a piece of the current line, spells.

@@ -79,7 +79,7 @@ std::vector<Member> members_of(zip_t* archive, const std::string& path) {
     zip_stat_t status;
     if (zip_stat_index(archive, i, 0, &status) != 0) refuse(zip_strerror(archive), path, get_again);
     const std::string name = status.name;
-    const std::string where = fmt::format("{}[{}]", path, quote(name));
+    const Where where(path, quote(name));
     if (!stays_inside(name)) refuse("a name that leads out of the folder", where, not_trusted);
     if (is_special(archive, i)) refuse("a link or another thing that is no file", where, not_trusted);
     if (status.encryption_method != ZIP_EM_NONE) refuse("encrypted", where, not_trusted);
@@ -106,7 +106,7 @@ std::string common_folder(const std::vector<Member>& members) {
   return common ? folder : "";
 }
 
-void unpack(zip_t* archive, const Member& member, const std::string& path, const std::string& where) {
+void unpack(zip_t* archive, const Member& member, const std::string& path, const Where& where) {
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> packed(zip_fopen_index(archive, member.index, 0),
                                                                  zip_fclose);
   if (!packed) refuse(zip_strerror(archive), where, get_again);
@@ -139,7 +139,7 @@ std::vector<std::string> unpack_zip(const std::string& archive, const std::strin
     files.push_back(member.name.substr(outer.size()));
     const std::string path = folder + "/" + files.back();
     make_folders(fs::path(path).parent_path().string());
-    unpack(opened.get(), member, path, fmt::format("{}[{}]", archive, quote(member.name)));
+    unpack(opened.get(), member, path, {archive, quote(member.name)});
   }
   return files;
 }

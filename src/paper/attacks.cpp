@@ -374,7 +374,7 @@ Reproduction attacks_reproduction() {
   out.has_rows = out.keep_models = true;
   out.runs_of = "heterophilic";
   out.check = [](const ReproduceOptions& options) {
-    for (const ExperimentRow& row : rows_to_attack(options)) require_named_set(row.dataset, "reproduce");
+    for (const ExperimentRow& row : rows_to_attack(options)) require_named_set(row.dataset);
   };
   out.run = attack_rows;
   out.plots = [](const ResultJson&) { return std::vector<LinePlot>(); };

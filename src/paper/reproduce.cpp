@@ -343,7 +343,7 @@ Reproduction as_reproduction(const Experiment& experiment) {
   out.keep_models = true;
   // A set that is not there is said before hours of work on the others.
   out.check = [&experiment](const ReproduceOptions& options) {
-    for (const ExperimentRow& row : rows_of(experiment, options)) require_named_set(row.dataset, "reproduce");
+    for (const ExperimentRow& row : rows_of(experiment, options)) require_named_set(row.dataset);
   };
   out.run = [&experiment](const ReproduceOptions& options, const JobRunner& runner, const OnRun& on_run) {
     return reproduce(experiment, options, runner, on_run);

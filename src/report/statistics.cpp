@@ -1,28 +1,19 @@
 #include "report/statistics.h"
 
-#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
 namespace eignn {
 
 namespace {
 
-// P(|T| > t) for Student's T with ν degrees of freedom, by Simpson's rule on its density.
+// P(|T| > t) for Student's T with ν degrees of freedom.
 double two_sided_tail(double t, double nu) {
-  const double scale =
-      std::exp(std::lgamma((nu + 1) / 2) - std::lgamma(nu / 2)) / std::sqrt(nu * std::acos(-1.0));
-  auto density = [&](double x) { return scale * std::pow(1 + x * x / nu, -(nu + 1) / 2); };
-  constexpr int steps = 2000;
-  const double h = t / steps;
-  double inside = density(0) + density(t);
-  for (int k = 1; k < steps; ++k) inside += (k % 2 ? 4 : 2) * density(k * h);
-  return 1 - 2 * inside * h / 3;
+  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(nu), t));
 }
 
 double student_quantile_975(double nu) {
-  double low = 0, high = 20;
-  for (int k = 0; k < 60; ++k) (two_sided_tail((low + high) / 2, nu) > 0.05 ? low : high) = (low + high) / 2;
-  return low;
+  return boost::math::quantile(boost::math::students_t(nu), 0.975);
 }
 
 }  // namespace
@@ -45,7 +36,7 @@ double welch_p(const Series& a, const Series& b) {
   if (va + vb == 0) return a.mean == b.mean ? 1 : 0;
   const double t = std::abs(a.mean - b.mean) / std::sqrt(va + vb);
   const double nu = (va + vb) * (va + vb) / (va * va / (a.runs - 1) + vb * vb / (b.runs - 1));
-  return std::max(0.0, two_sided_tail(t, nu));
+  return two_sided_tail(t, nu);
 }
 
 }  // namespace eignn

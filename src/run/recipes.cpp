@@ -2,85 +2,158 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
-#include <sstream>
 
+#include "data/toml.h"
 #include "eignn/error.h"
 #include "eignn/train.h"
+#include "graph/nearest_name.h"
+#include "run/result_json.h"
 #include "train/config.h"
 
 namespace eignn {
 
 namespace {
 
-// The data sets that the baselines' recipes speak of together.
-std::string kind_of(const std::string& dataset) {
-  static const std::map<std::string, std::vector<std::string>> kinds = {
-      {"universities", {"cornell", "cornell-true", "texas", "wisconsin"}},
-      {"wikipedia", {"chameleon", "chameleon-filtered", "squirrel", "squirrel-filtered", "film"}}};
-  for (const auto& [kind, sets] : kinds)
-    if (std::find(sets.begin(), sets.end(), dataset) != sets.end()) return kind;
-  return dataset;
-}
+using Tables = std::vector<TomlTable>;
 
-// The recipes that a configuration may take: of each list the first that there is, those of the first list on
-// top. EIGNN's chains have one for two classes and one for more.
-std::vector<std::vector<std::string>> recipe_names(const TrainConfig& config) {
-  if (!config.is_eignn()) {
-    const std::string model = name(config.model), kind = kind_of(config.dataset), general = model + "/any";
-    if (kind == config.dataset) return {{model + "/" + kind, general}};
-    return {{model + "/" + config.dataset}, {model + "/" + kind, general}};
-  }
-  if (config.dataset != "chains") return {{config.dataset}};
-  return {{config.num_classes == 2 ? "chains-binary" : "chains-multiclass"}};
-}
+constexpr const char* kinds_file = "kinds";
+constexpr const char* datasets_key = "datasets";
 
-const EmbeddedRecipe* find_recipe(const std::vector<std::string>& names) {
-  for (const std::string& name : names)
+// The tables of recipes/NAME.toml, parsed once; none when there is no such file.
+const Tables& tables_of(const std::string& name) {
+  static const std::map<std::string, Tables> all = [] {
+    std::map<std::string, Tables> parsed;
     for (const EmbeddedRecipe& recipe : embedded_recipes())
-      if (recipe.name == name) return &recipe;
+      parsed[recipe.name] = parse_toml_tables(recipe.toml, fmt::format("recipes/{}.toml", recipe.name));
+    return parsed;
+  }();
+  static const Tables none;
+  const auto found = all.find(name);
+  return found == all.end() ? none : found->second;
+}
+
+const TomlTable* find_table(const Tables& tables, const std::string& name) {
+  for (const TomlTable& table : tables)
+    if (table.name == name) return &table;
   return nullptr;
+}
+
+bool is_of_kind(const TomlTable& kind, const std::string& dataset,
+                const std::map<std::string, std::string>& run) {
+  return std::all_of(kind.settings.begin(), kind.settings.end(), [&](const TomlSetting& setting) {
+    const auto& values = setting.values;
+    const auto among = [&](const std::string& text) {
+      return std::find(values.begin(), values.end(), text) != values.end();
+    };
+    if (setting.name == datasets_key) return among(dataset);
+    const auto own = run.find(setting.name);
+    return own != run.end() && among(own->second);
+  });
+}
+
+// "" when the data set is of no kind.
+std::string kind_of(const std::string& dataset, const std::map<std::string, std::string>& run) {
+  for (const TomlTable& kind : tables_of(kinds_file))
+    if (is_of_kind(kind, dataset, run)) return kind.name;
+  return "";
+}
+
+// What --recipe may name: the model's tables, and the data sets whose kind is one of them.
+std::vector<std::string> recipe_names(const std::string& model) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const TomlTable& table : tables_of(model)) add(table.name);
+  for (const TomlTable& kind : tables_of(kinds_file))
+    if (const TomlSetting* datasets = kind.find(datasets_key);
+        datasets != nullptr && find_table(tables_of(model), kind.name) != nullptr)
+      for (const std::string& dataset : datasets->values) add(dataset);
+  return names;
+}
+
+bool is_known_setting(const std::string& name) {
+  const auto& all = known_fields();
+  return std::any_of(all.begin(), all.end(), [&](const KnownField& field) { return field.name == name; });
 }
 
 }  // namespace
 
+bool is_config_format(const TomlSetting& setting, const std::string& origin) {
+  if (setting.name != "format") return false;
+  if (setting.single(origin) == std::to_string(config_format)) return true;
+  throw DataError(origin, setting.place,
+                  fmt::format("the file has format {}, and this version reads format {}", setting.values[0],
+                              config_format),
+                  "use the version of eignn that wrote it");
+}
+
+void assign_or_refuse(TrainConfig& config, const std::string& name, const std::string& text,
+                      const std::string& origin, const std::string& place) {
+  try {
+    assign(config, name, text);
+  } catch (const Error& error) {
+    throw DataError(origin, place, error.problem(), error.remedy());
+  }
+}
+
 std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
                                  const std::set<std::string>& given, const std::string& origin) {
   std::set<std::string> set = given;
-  std::istringstream text(toml);
-  std::vector<CLI::ConfigItem> items;
-  try {
-    items = CLI::ConfigTOML().from_config(text);
-  } catch (const CLI::Error& error) {
-    throw DataError(origin, "", error.what(), "write one name = value per line");
+  const auto settings = parse_toml_settings(toml, origin);
+  // First, for a file of another format may have settings that are not known here.
+  bool has_format = false;
+  for (const TomlSetting& setting : settings) has_format |= is_config_format(setting, origin);
+  std::map<std::string, const TomlSetting*> by_name;
+  for (const TomlSetting& setting : settings)
+    if (!given.count(setting.name) && setting.name != "format") by_name[setting.name] = &setting;
+  // The model first: which other settings there are is its business.
+  if (const auto model = by_name.find("model"); model != by_name.end()) {
+    assign_or_refuse(config, "model", model->second->single(origin), origin, model->second->place);
+    set.insert("model");
+    by_name.erase(model);
   }
-  std::map<std::string, std::string> texts;
-  for (const CLI::ConfigItem& item : items) {
-    if (given.count(item.name)) continue;
-    if (item.inputs.size() != 1)
-      throw DataError(origin, item.fullname(), "this is no single value", "write one name = value per line");
-    texts[item.name] = item.inputs[0];
-    set.insert(item.name);
-  }
-  try {
-    assign(config, texts);
-  } catch (const ArgumentError& error) {
-    throw DataError(origin, error.field(), error.problem(), error.remedy());
+  // A config.toml of the time before there was a format lists the settings of all models.
+  const bool of_all_models = !has_format && by_name.count("samples-second") && by_name.count("kappa");
+  const auto read = to_strings(config);
+  for (const auto& [name, setting] : by_name) {
+    if (of_all_models && is_known_setting(name) && !read.count(name)) continue;
+    assign_or_refuse(config, name, setting->single(origin), origin, setting->place);
+    set.insert(name);
   }
   return set;
 }
 
-std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given) {
-  std::set<std::string> settled = given;
-  std::string first;
-  for (const auto& names : recipe_names(config))
-    if (const EmbeddedRecipe* recipe = find_recipe(names)) {
-      settled = apply_toml(config, recipe->toml, settled, fmt::format("recipe {}", recipe->name));
-      if (first.empty()) first = recipe->name;
+Recipe find_recipe(const std::string& model, const std::string& dataset,
+                   const std::map<std::string, std::string>& run) {
+  Recipe recipe;
+  for (const std::string& name : {std::string("default"), kind_of(dataset, run), dataset})
+    if (const TomlTable* table = find_table(tables_of(model), name)) {
+      recipe.tables.push_back(name);
+      for (const TomlSetting& setting : table->settings)
+        recipe.settings[setting.name] = setting.single(fmt::format("recipes/{}.toml", model));
     }
-  return first;
+  return recipe;
+}
+
+Recipe require_recipe(const std::string& model, const std::string& name,
+                      const std::map<std::string, std::string>& run) {
+  const auto names = recipe_names(model);
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw unknown_name(fmt::format("recipe of {}", model), "recipe", name, names);
+  return find_recipe(model, name, run);
+}
+
+std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given, const std::string& name) {
+  const auto run = to_strings(config);
+  const std::string& model = run.at("model");
+  const Recipe recipe =
+      name.empty() ? find_recipe(model, run.at("dataset"), run) : require_recipe(model, name, run);
+  for (const auto& [setting, text] : recipe.settings)
+    if (given.count(setting) == 0)
+      assign_or_refuse(config, setting, text, fmt::format("recipes/{}.toml", model), setting);
+  return recipe.tables.empty() ? "" : model + "/" + recipe.tables.back();
 }
 
 }  // namespace eignn

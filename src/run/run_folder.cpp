@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "data/atomic_file.h"
@@ -32,13 +33,28 @@ std::string members(int64_t classes, Has has) {
   return out.empty() ? "-" : out;
 }
 
-// Empty where the label is not known.
-std::string label_text(const Dataset& dataset, int64_t v) {
-  if (!dataset.known[v].item<bool>()) return "";
-  if (!dataset.multi_label()) return std::to_string(dataset.labels[v].item<int64_t>());
-  const auto* row = dataset.labels.data_ptr<uint8_t>() + v * dataset.classes;
-  return members(dataset.classes, [&](int64_t c) { return row[c] != 0; });
-}
+// The labels of all nodes, read once.
+class LabelTexts {
+ public:
+  explicit LabelTexts(const Dataset& dataset)
+      : several_(dataset.multi_label()),
+        classes_(dataset.classes),
+        known_(dataset.known.contiguous()),
+        labels_(dataset.labels.contiguous()) {}
+
+  // Empty where the label is not known.
+  std::string of(int64_t v) const {
+    if (!known_.data_ptr<bool>()[v]) return "";
+    if (!several_) return std::to_string(labels_.data_ptr<int64_t>()[v]);
+    const auto* row = labels_.data_ptr<uint8_t>() + v * classes_;
+    return members(classes_, [&](int64_t c) { return row[c] != 0; });
+  }
+
+ private:
+  bool several_;
+  int64_t classes_;
+  torch::Tensor known_, labels_;
+};
 
 std::string predicted_text(const Dataset& dataset, const double* probability) {
   if (dataset.multi_label()) return members(dataset.classes, [&](int64_t c) { return probability[c] > 0.5; });
@@ -110,8 +126,9 @@ void write_predictions_csv(const std::string& path, const Dataset& dataset, cons
                            const torch::Tensor& scores) {
   std::vector<const char*> part(dataset.nodes(), "none");
   auto mark = [&](const torch::Tensor& nodes, const char* name) {
-    const auto index = nodes.to(torch::kCPU);
-    for (int64_t k = 0; k < index.size(0); ++k) part[index[k].item<int64_t>()] = name;
+    const auto index = nodes.to(torch::kCPU).contiguous();
+    const auto* first = index.data_ptr<int64_t>();
+    for (const auto* v = first; v != first + index.numel(); ++v) part[*v] = name;
   };
   mark(split.train, "train");
   mark(split.val, "val");
@@ -121,10 +138,12 @@ void write_predictions_csv(const std::string& path, const Dataset& dataset, cons
   std::string csv = "node,split,label,predicted";
   for (int64_t c = 0; c < dataset.classes; ++c) csv += fmt::format(",p{}", c);
   csv += '\n';
+  const auto out = std::back_inserter(csv);
+  const LabelTexts labels(dataset);
   const double* p = probability.data_ptr<double>();
   for (int64_t v = 0; v < dataset.nodes(); ++v, p += dataset.classes) {
-    csv += fmt::format("{},{},{},{}", v, part[v], label_text(dataset, v), predicted_text(dataset, p));
-    for (int64_t c = 0; c < dataset.classes; ++c) csv += fmt::format(",{:.6g}", p[c]);
+    fmt::format_to(out, "{},{},{},{}", v, part[v], labels.of(v), predicted_text(dataset, p));
+    for (int64_t c = 0; c < dataset.classes; ++c) fmt::format_to(out, ",{:.6g}", p[c]);
     csv += '\n';
   }
   write_file_atomically(path, csv);

@@ -2,38 +2,31 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <sstream>
 
 #include "data/text_lines.h"
+#include "data/toml.h"
 #include "eignn/error.h"
 #include "report/statistics.h"
+#include "run/recipes.h"
 #include "train/config.h"
 
 namespace eignn {
 
 namespace {
 
-std::vector<CLI::ConfigItem> parse_toml(const std::string& toml, const std::string& origin) {
-  std::istringstream text(toml);
-  try {
-    return CLI::ConfigTOML().from_config(text);
-  } catch (const CLI::Error& error) {
-    throw InputError(fmt::format("{} ({}); write one name = [values] per line", error.what(), origin));
-  }
-}
-
-int64_t whole(const std::string& text, const std::string& name, const std::string& origin) {
+int64_t whole(const std::string& text, const TomlSetting& setting, const std::string& origin) {
   int64_t value = -1;
   const char* last = text.data() + text.size();
   const auto result = std::from_chars(text.data(), last, value);
   if (result.ec != std::errc() || result.ptr != last || value < 0)
-    throw InputError(
-        fmt::format("{} is no whole number, 0 or more ({}, {}); check it", quote(text), origin, name));
+    throw DataError(origin, setting.place,
+                    fmt::format("{} = {} is no whole number, 0 or more", setting.name, quote(text)),
+                    "check it");
   return value;
 }
 
@@ -85,39 +78,37 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
                         const std::string& origin) {
   SearchPlan plan;
   plan.points = {base};
-  for (const CLI::ConfigItem& item : parse_toml(toml, origin)) {
-    if (item.inputs.empty())
-      throw InputError(fmt::format("'{}' has no values ({}); give a list", item.fullname(), origin));
-    if (item.name == "splits") {
-      for (const auto& text : item.inputs) plan.splits.push_back(whole(text, item.name, origin));
+  for (const TomlSetting& setting : parse_toml_settings(toml, origin)) {
+    const std::string& name = setting.name;
+    if (setting.values.empty())
+      throw DataError(origin, setting.place, fmt::format("'{}' has no values", name), "give a list");
+    if (is_config_format(setting, origin)) continue;
+    if (name == "splits") {
+      for (const auto& text : setting.values) plan.splits.push_back(whole(text, setting, origin));
       continue;
     }
-    if (item.name == "finalists") {
-      plan.finalists = whole(item.inputs[0], item.name, origin);
+    if (name == "finalists") {
+      plan.finalists = whole(setting.single(origin), setting, origin);
       continue;
     }
-    if (item.name == "screening-epochs") {
-      plan.screening_epochs = whole(item.inputs[0], item.name, origin);
+    if (name == "screening-epochs") {
+      plan.screening_epochs = whole(setting.single(origin), setting, origin);
       continue;
     }
-    if (given.count(item.name)) continue;
-    if (item.inputs.size() > 1) plan.varied.push_back(item.name);
+    if (given.count(name)) continue;
+    if (setting.values.size() > 1) plan.varied.push_back(name);
     std::vector<TrainConfig> wider;
     for (const TrainConfig& point : plan.points)
-      for (const auto& value : item.inputs) {
+      for (const auto& value : setting.values) {
         wider.push_back(point);
-        try {
-          assign(wider.back(), item.name, value);
-        } catch (const ArgumentError& error) {
-          throw DataError(origin, error.field(), error.problem(), error.remedy());
-        }
+        assign_or_refuse(wider.back(), name, value, origin, setting.place);
       }
     plan.points = std::move(wider);
   }
   if (plan.screening_epochs > 0 && plan.finalists == 0)
-    throw InputError(fmt::format(
-        "screening-epochs shortens a first judgement, and there is no second ({}); give finalists too",
-        origin));
+    throw DataError(origin, "screening-epochs",
+                    "screening-epochs shortens a first judgement, and there is no second",
+                    "give finalists too");
   std::set<std::string> seen;
   std::vector<TrainConfig> distinct;
   for (const TrainConfig& point : plan.points)
@@ -125,8 +116,8 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
   plan.points = std::move(distinct);
   try {
     for (const TrainConfig& point : plan.points) validate(point);
-  } catch (const UsageError& error) {  // not a flag is wrong, but the file
-    throw InputError(fmt::format("{} ({})", error.what(), origin));
+  } catch (const ArgumentError& error) {  // the file is wrong, not what the caller gave
+    throw DataError(origin, error.field(), error.problem(), error.remedy());
   }
   return plan;
 }
@@ -159,8 +150,8 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
   if (some.empty()) some = every;
   for (const int64_t k : some)
     if (k >= split_count)
-      throw InputError(
-          fmt::format("the data set has {} splits, numbered from 0, and not {} (splits)", split_count, k));
+      throw ArgumentError("splits", fmt::format("the data set has no split {}", k),
+                          fmt::format("it has {}, numbered from 0", split_count));
 
   std::vector<std::vector<Trial>> runs(plan.points.size());
   const auto judge = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits,

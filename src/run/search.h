@@ -28,7 +28,7 @@ struct SearchPlan {
 };
 
 /// `base` is what the points have in common; the settings in `given` (the command line's) win over the file.
-/// Points that mean the same (out-in on a symmetrised graph is sym) are tried once. InputError for a file
+/// Points that mean the same (out-in on a symmetrised graph is sym) are tried once. DataError for a file
 /// that makes no sense.
 SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const std::set<std::string>& given,
                         const std::string& origin);

@@ -60,6 +60,7 @@ TrainOptions& TrainOptions::recipe(const std::string& name) {
 
 TrainedRun train(const Dataset& data, const TrainOptions& options) {
   TrainConfig config = options.config;
+  validate(data);
   config.dataset = data.name.empty() ? config.dataset : data.name;
   const bool as_is = config.feature_norm == FeatureNorm::none && config.train_graphs == 0;
   std::optional<Dataset> own;

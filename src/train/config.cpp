@@ -3,16 +3,23 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <limits>
+
+#include "data/toml.h"
 #include "eignn/error.h"
 
 namespace eignn {
 
 std::string to_toml(const TrainConfig& config) {
   TrainConfig copy = config;
-  std::string out;
+  std::string out = fmt::format("format = {}  # of this file\n", config_format);
   for (const Field& field : fields(copy)) {
-    const char* quote = field.kind == Field::Kind::text ? "\"" : "";
-    out += fmt::format("{} = {}{}{}  # {}\n", field.name, quote, field.get(), quote, field.help);
+    const std::string text = field.get();
+    // TOML's whole numbers are signed.
+    const bool beyond = field.kind == Field::Kind::integer && text.size() >= 19 &&
+                        config.seed > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    const bool quoted = field.kind == Field::Kind::text || beyond;
+    out += fmt::format("{} = {}  # {}\n", field.name, quoted ? toml_string(text) : text, field.help);
   }
   return out;
 }

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "data/catalogue.h"
-#include "data/dataset_file.h"
+#include "data/readers.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 

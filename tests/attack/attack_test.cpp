@@ -302,11 +302,12 @@ TEST(Attack, TheModelIsItselfAgainAfterwards) {
 }
 
 TEST(Attack, RefusesWhatMakesNoSense) {
-  EXPECT_CONTAINS(message_of<UsageError>([] { validate(attack(Method::fgsm, -1)); }), "--epsilon");
-  EXPECT_CONTAINS(message_of<UsageError>([] { validate(attack(Method::fgsm, std::nan(""))); }), "--epsilon");
-  EXPECT_CONTAINS(message_of<UsageError>([] { validate(attack(Method::pgd, 1, -1)); }), "--step");
-  EXPECT_CONTAINS(message_of<UsageError>([] { validate(attack(Method::pgd, 1, 1, 0)); }), "--steps");
-  EXPECT_CONTAINS(message_of<UsageError>([] { parse_method("pdg"); }), "did you mean pgd");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::fgsm, -1)); }), "(epsilon)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::fgsm, std::nan(""))); }),
+                  "(epsilon)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::pgd, 1, -1)); }), "(step)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::pgd, 1, 1, 0)); }), "(steps)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { parse_method("pdg"); }), "did you mean pgd");
   Problem problem(15);
   const auto model = problem.eignn();
   problem.data.name = "sets";

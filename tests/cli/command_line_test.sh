@@ -425,6 +425,10 @@ assert a["test_accuracy"] == b["test_accuracy"] and a["loss"] == b["loss"], (a["
 done
 check "models: the help names them all" test "$(echo $models | wc -w)" -eq 14
 refused "models: the nearest name" 2 "--model,did you mean gcnii?" train --dataset karate --model gcnit
+run train --dataset karate --model gcn --recipe texas --epochs 3 --out "$T/recipe" --json
+json "recipes: one by name holds for other data" "$T/stdout" \
+  "j['dataset'] == 'karate' and j['config']['lr'] == 0.05 and j['config']['stopping'] == 'either' and j['max_epochs'] == 3"
+refused "recipes: the nearest name" 2 "--recipe,did you mean texas?" train --dataset karate --recipe texs --out "$O/run"
 refused "models: a bound that holds nothing" 2 "--kappa" train --dataset karate --model ignn --kappa 0 --out "$O/run"
 refused "models: too many rounds" 2 "--layers" train --dataset karate --model h2gcn --layers 40 --out "$O/run"
 refused "models: a head of another model" 2 "--head" train --dataset karate --model ignn --head residual --out "$O/run"
@@ -553,6 +557,15 @@ refused "predict: a folder of several runs" 1 "$T/all,split-0" predict --checkpo
 run predict --checkpoint "$T/all/split-0" --out "$T/gaps.csv"
 check "predict: a class for every gap" sh -c 'test "$(grep -c "^[0-9]*,none,,[01]," "$1")" -eq 3' sh "$T/gaps.csv"
 
+cp -r "$D" "$I/rings #1 \"ü\""
+run train --dataset "$I/rings #1 \"ü\"" --epochs 3 --out "$T/hash" --json
+cp "$T/stdout" "$T/hash.json"
+run train --config "$T/hash/config.toml" --json
+check "train --config: any path" "$python" "$T/same_summary.py" "$T/stdout" "$T/hash.json"
+printf 'lr = 0.1\nepochs = ten\n' >"$T/bad.toml"
+refused "train --config: what is no TOML" 1 "$T/bad.toml,line 2" train --dataset "$D" --config "$T/bad.toml"
+printf 'format = 2\nlr = 0.1\n' >"$T/bad.toml"
+refused "train --config: of a later format" 1 "$T/bad.toml,format 2" train --dataset "$D" --config "$T/bad.toml"
 printf 'lr = [0.01, 0.1]\ngamma = [0.8, 1.0]\nepochs = 10\n' >"$T/grid.toml"
 run train --dataset "$D" --search "$T/grid.toml" --out "$T/search" --jobs 2 --threads 1 --json
 json "train --search: four trials, one chosen, by validation" "$T/stdout" \

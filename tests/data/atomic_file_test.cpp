@@ -72,28 +72,29 @@ TEST(AtomicFile, TwoWritersOfOneFileDoNotMeet) {
 
 TEST(AtomicFile, ReportsAFullDisk) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const std::string small = message_of([] { write_file_atomically("/dev/full", "x"); });
+  const std::string small = message_of<ResourceError>([] { write_file_atomically("/dev/full", "x"); });
   EXPECT_CONTAINS(small, "No space left on device (/dev/full)");
   EXPECT_CONTAINS(small, "free some space");
   const std::string large(1 << 20, 'x');
-  EXPECT_CONTAINS(message_of([&] { write_file_atomically("/dev/full", large); }), "No space left");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { write_file_atomically("/dev/full", large); }),
+                  "No space left");
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full")) << "the device must stay";
 }
 
 TEST(AtomicFile, NamesTheFolderThatIsMissing) {
   const TemporaryFolder folder;
   const std::string path = folder.path("missing/file");
-  const std::string message = message_of([&] { AtomicFile file(path); });
+  const std::string message = message_of<ResourceError>([&] { AtomicFile file(path); });
   EXPECT_CONTAINS(message, path);
   EXPECT_CONTAINS(message, "folder exists");
 }
 
 TEST(AtomicFile, RefusesAFolderAndAPathBelowAFile) {
   const TemporaryFolder folder;
-  EXPECT_CONTAINS(message_of([&] { AtomicFile file(folder.path("")); }), "not of a folder");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { AtomicFile file(folder.path("")); }), "not of a folder");
   const std::string below = folder.write("file", "x") + "/below";
-  EXPECT_CONTAINS(message_of([&] { AtomicFile file(below); }), below);
-  EXPECT_CONTAINS(message_of([&] { read_whole_file(below); }), below);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { AtomicFile file(below); }), below);
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_whole_file(below); }), below);
 }
 
 TEST(AtomicFile, RefusesAFolderWithoutPermission) {
@@ -101,7 +102,8 @@ TEST(AtomicFile, RefusesAFolderWithoutPermission) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path("locked"));
   ASSERT_EQ(chmod(folder.path("locked").c_str(), 0500), 0);
-  EXPECT_CONTAINS(message_of([&] { AtomicFile file(folder.path("locked/file")); }), "permission");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { AtomicFile file(folder.path("locked/file")); }),
+                  "permission");
 }
 
 TEST(AtomicFile, RefusesAWriteProtectedFile) {
@@ -109,7 +111,7 @@ TEST(AtomicFile, RefusesAWriteProtectedFile) {
   const TemporaryFolder folder;
   const std::string path = folder.write("file", "old");
   ASSERT_EQ(chmod(path.c_str(), 0400), 0);
-  EXPECT_CONTAINS(message_of([&] { AtomicFile file(path); }), "permission");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { AtomicFile file(path); }), "permission");
 }
 
 TEST(AtomicFile, RemovesTheTemporaryWhenTheRenameFails) {
@@ -117,7 +119,7 @@ TEST(AtomicFile, RemovesTheTemporaryWhenTheRenameFails) {
   const std::string path = folder.path("file");
   AtomicFile file(path);
   std::filesystem::create_directory(path);  // a folder takes the name meanwhile
-  EXPECT_CONTAINS(message_of([&] { file.commit(); }), path);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { file.commit(); }), path);
 }
 
 TEST(AtomicFolder, AppearsAtTheCommitWithItsFiles) {
@@ -144,17 +146,18 @@ TEST(AtomicFolder, LeavesNothingWithoutTheCommit) {
 TEST(AtomicFolder, RefusesWhatExistsAndWhereItCannotWrite) {
   const TemporaryFolder outer;
   const std::string file = outer.write("file", "old");
-  EXPECT_CONTAINS(message_of([&] { AtomicFolder folder(file); }),
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { AtomicFolder folder(file); }),
                   "File exists (" + file + "); choose another");
-  EXPECT_CONTAINS(message_of([&] { AtomicFolder folder(outer.path("")); }), "File exists");
-  EXPECT_CONTAINS(message_of([&] { AtomicFolder folder(outer.path("none/set")); }), "No such file");
-  EXPECT_CONTAINS(message_of([&] { names_in_folder(file); }), "Not a directory (" + file);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { AtomicFolder folder(outer.path("")); }), "File exists");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { AtomicFolder folder(outer.path("none/set")); }),
+                  "No such file");
+  EXPECT_CONTAINS(message_of<DataError>([&] { names_in_folder(file); }), "Not a directory (" + file);
 }
 
 TEST(ReadWholeFile, TellsMissingFromFolder) {
   const TemporaryFolder folder;
-  EXPECT_CONTAINS(message_of([&] { read_whole_file(folder.path("none")); }), "No such file");
-  EXPECT_CONTAINS(message_of([&] { read_whole_file(folder.path("")); }), "not of a folder");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_whole_file(folder.path("none")); }), "No such file");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_whole_file(folder.path("")); }), "not of a folder");
 }
 
 TEST(ReadWholeFile, ReadsWhatHasNoSize) {

@@ -112,16 +112,15 @@ TEST_F(CatalogueTest, PassesOverAFolderThatLacksAFile) {
 
 TEST_F(CatalogueTest, SaysHowToGetASetThatIsNotHere) {
   set("EIGNN_DATA", folder.path("a"));
-  EXPECT_EQ(message_of([] { require_named_set("cornell", "--dataset"); }),
+  EXPECT_EQ(message_of<DataError>([] { require_named_set("cornell"); }),
             "the data set cornell is not here (looked in " + folder.path("a") + ", " +
                 folder.path("cache/data") + "); run: eignn fetch cornell");
   touch_needs("cornell", "a/cornell");
-  EXPECT_EQ(require_named_set("cornell", "--dataset"), folder.path("a/cornell"));
+  EXPECT_EQ(require_named_set("cornell"), folder.path("a/cornell"));
 }
 
 TEST_F(CatalogueTest, SuggestsTheNearestName) {
-  const std::string message =
-      message_of<UsageError>([] { require_named_set("chameleon-filterd", "--dataset"); });
+  const std::string message = message_of<ArgumentError>([] { require_named_set("chameleon-filterd"); });
   EXPECT_CONTAINS(message, "did you mean chameleon-filtered?");
   EXPECT_CONTAINS(message, "(--dataset)");
 }
@@ -139,8 +138,8 @@ TEST_F(CatalogueTest, KeepsTheCacheWhereTheEnvironmentSays) {
 }
 
 // A set that can be read, of two nodes.
-FileDataset tiny() {
-  FileDataset set;
+RawDataset tiny() {
+  RawDataset set;
   set.arcs = {2, {0}, {1}};
   set.features = array_of({2, 1}, std::vector<float>{1, 2});
   set.labels = {0, 1};

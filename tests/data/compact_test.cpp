@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "data/atomic_file.h"
-#include "data/geom_gcn.h"
 #include "data/named_arrays.h"
+#include "data/readers.h"
 #include "support/damaged_bytes.h"
 #include "support/datasets.h"
 #include "support/message_of.h"
@@ -20,8 +20,8 @@ namespace {
 using Ids = std::vector<int64_t>;
 
 // Four nodes, a loop, an arc that comes twice, a label that is not known and a class that nobody has.
-FileDataset single_label() {
-  FileDataset set;
+RawDataset single_label() {
+  RawDataset set;
   set.arcs = {4, {0, 1, 3, 0}, {1, 1, 2, 1}};
   set.features = array_of<float>({4, 2}, {0, 1, 0.5F, 0, 0, 0, 2, 3});
   set.labels = {0, -1, 3, 1};
@@ -30,8 +30,8 @@ FileDataset single_label() {
   return set;
 }
 
-FileDataset multi_label() {
-  FileDataset set = single_label();
+RawDataset multi_label() {
+  RawDataset set = single_label();
   set.features = array_of<int64_t>({4, 1}, {0, 1, 1, 7});
   set.labels.clear();
   set.label_sets = {0, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0};
@@ -40,24 +40,24 @@ FileDataset multi_label() {
   return set;
 }
 
-FileDataset several_graphs() {
-  FileDataset set = multi_label();
+RawDataset several_graphs() {
+  RawDataset set = multi_label();
   set.known.clear();
   set.graph_of = {0, 0, 1, 1};
   return set;
 }
 
-FileDataset without_splits() {
-  FileDataset set = single_label();
+RawDataset without_splits() {
+  RawDataset set = single_label();
   set.features = array_of<double>({4, 1}, {0.1, 0, -1, 1e300});
   set.splits.clear();
   return set;
 }
 
-void expect_round_trip(const FileDataset& set, const std::string& path, const std::string& format) {
+void expect_round_trip(const RawDataset& set, const std::string& path, const std::string& format) {
   write_compact(set, path);
-  EXPECT_TRUE(is_compact(path));
-  const FileDataset read = read_compact(path);
+  EXPECT_TRUE(compact_reader.recognise(path));
+  const RawDataset read = compact_reader.read(path);
   EXPECT_EQ(read.name, "set");
   EXPECT_EQ(read.format, format);
   EXPECT_EQ(read.path, path);
@@ -67,7 +67,7 @@ void expect_round_trip(const FileDataset& set, const std::string& path, const st
   expect_same_nodes(read, set);
 }
 
-void expect_round_trips(const FileDataset& set) {
+void expect_round_trips(const RawDataset& set) {
   const TemporaryFolder folder;
   expect_round_trip(set, folder.path("set"), "compact folder");
 #ifdef EIGNN_HAVE_LIBZIP
@@ -75,7 +75,7 @@ void expect_round_trips(const FileDataset& set) {
 #endif
 }
 
-TEST(FileDatasetName, IsTheLastPartOfThePath) {
+TEST(RawDatasetName, IsTheLastPartOfThePath) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path("my.set"));
   EXPECT_EQ(name_of_path(folder.path("my.set")), "my.set");
@@ -103,14 +103,14 @@ TEST(Compact, KeepsASetWithoutSplits) {
 }
 
 TEST(Compact, KeepsAGraphWithoutArcs) {
-  FileDataset set = single_label();
+  RawDataset set = single_label();
   set.arcs = {4, {}, {}};
   expect_round_trips(set);
 }
 
 TEST(Compact, WritesTheSmallestExactTypes) {
   const TemporaryFolder folder;
-  const auto types = [&](const FileDataset& set, const std::string& name) {
+  const auto types = [&](const RawDataset& set, const std::string& name) {
     write_compact(set, folder.path(name));
     return NamedArrays(folder.path(name));
   };
@@ -146,12 +146,12 @@ TEST(Compact, WritesNoFolderOverAnotherAndNoSetThatIsWrong) {
   const TemporaryFolder folder;
   const std::string path = folder.path("set");
   write_compact(single_label(), path);
-  EXPECT_CONTAINS(message_of([&] { write_compact(multi_label(), path); }), "File exists (" + path);
-  EXPECT_EQ(read_compact(path).labels, single_label().labels);
-  FileDataset wrong = single_label();
+  EXPECT_CONTAINS(message_of<DataError>([&] { write_compact(multi_label(), path); }), "File exists (" + path);
+  EXPECT_EQ(compact_reader.read(path).labels, single_label().labels);
+  RawDataset wrong = single_label();
   wrong.labels.pop_back();
   wrong.path = "memory";
-  EXPECT_CONTAINS(message_of([&] { write_compact(wrong, folder.path("other")); }),
+  EXPECT_CONTAINS(message_of<DataError>([&] { write_compact(wrong, folder.path("other")); }),
                   "3 labels for 4 nodes (memory)");
   EXPECT_EQ(names_in_folder(folder.path("")), std::vector<std::string>{"set"});
 }
@@ -166,11 +166,11 @@ class CompactFolder : public ::testing::Test {
     write_npy(path_ + "/" + name + ".npy", shape, values);
   }
   void remove(const std::string& name) const { std::filesystem::remove(path_ + "/" + name + ".npy"); }
-  FileDataset read() const { return read_compact(path_); }
+  RawDataset read() const { return compact_reader.read(path_); }
 
   // Where the message names the array, its file's name must be in it.
   std::string refusal(const std::string& name) const {
-    const std::string message = message_of([&] { read(); });
+    const std::string message = message_of<DataError>([&] { read(); });
     EXPECT_CONTAINS(message, name.empty() ? "(" + path_ : "(" + path_ + "/" + name + ".npy)");
     return message;
   }
@@ -180,14 +180,14 @@ class CompactFolder : public ::testing::Test {
 };
 
 TEST_F(CompactFolder, IsRecognisedByItsArrays) {
-  EXPECT_TRUE(is_compact(path_));
+  EXPECT_TRUE(compact_reader.recognise(path_));
   remove("node_labels");
-  EXPECT_TRUE(is_compact(path_)) << "so that the reader says what is missing";
+  EXPECT_TRUE(compact_reader.recognise(path_)) << "so that the reader says what is missing";
   EXPECT_CONTAINS(refusal(""), "no array 'node_labels'");
   remove("node_features");
-  EXPECT_FALSE(is_compact(path_));
-  EXPECT_FALSE(is_compact(folder_.write("x.npz", "0 1\n")));
-  EXPECT_FALSE(is_compact(folder_.path("none")));
+  EXPECT_FALSE(compact_reader.recognise(path_));
+  EXPECT_FALSE(compact_reader.recognise(folder_.write("x.npz", "0 1\n")));
+  EXPECT_FALSE(compact_reader.recognise(folder_.path("none")));
 }
 
 TEST_F(CompactFolder, RenumbersGraphIdsInTheirOrder) {
@@ -201,7 +201,7 @@ TEST_F(CompactFolder, TakesOneMaskForOneSplitAndIntegersForBooleans) {
   put<int64_t>("train_masks", {4}, {2, 0, 0, 0});
   put<uint8_t>("val_masks", {1, 4}, {0, 1, 0, 0});
   put<int32_t>("test_masks", {4}, {0, 0, -1, 1});
-  const FileDataset set = read();
+  const RawDataset set = read();
   ASSERT_EQ(set.splits.size(), 1U);
   EXPECT_EQ(set.splits[0].train, Ids{0});
   EXPECT_EQ(set.splits[0].val, Ids{1});
@@ -215,7 +215,7 @@ TEST_F(CompactFolder, TakesMasksInFortranOrder) {
   folder_.write("set/train_masks.npy", fortran);
   put<uint8_t>("val_masks", {2, 4}, {0, 1, 0, 0, 0, 1, 0, 0});
   put<uint8_t>("test_masks", {2, 4}, {0, 0, 1, 0, 0, 0, 1, 0});
-  const FileDataset set = read();
+  const RawDataset set = read();
   EXPECT_EQ(set.splits.at(0).train, Ids{0});
   EXPECT_EQ(set.splits.at(1).train, Ids{3});
 }
@@ -299,7 +299,7 @@ TEST_F(CompactFolder, NamesTheArrayThatIsWrong) {
 }
 
 #ifdef EIGNN_HAVE_LIBZIP
-std::string archive_of(const FileDataset& set) {
+std::string archive_of(const RawDataset& set) {
   const TemporaryFolder folder;
   write_compact(set, folder.path("set.npz"));
   return read_whole_file(folder.path("set.npz"));
@@ -307,7 +307,7 @@ std::string archive_of(const FileDataset& set) {
 
 TEST(CompactArchive, IsReadFromMemory) {
   const std::string bytes = archive_of(multi_label());
-  const FileDataset set = parse_compact(bytes, "a.npz");
+  const RawDataset set = parse_compact(bytes, "a.npz");
   expect_same_nodes(set, multi_label());
   EXPECT_EQ(set.path, "a.npz");
 }
@@ -319,12 +319,13 @@ TEST(CompactArchive, NamesTheMember) {
   const std::vector<float> edges = {0, 1};
   archive.add("node_features", ElementType::float32, {2, 1}, edges.data());
   archive.commit();
-  EXPECT_FALSE(is_compact(path));
-  EXPECT_CONTAINS(message_of([&] { read_compact(path); }), "no array 'edges' among 'node_features' (" + path);
+  EXPECT_FALSE(compact_reader.recognise(path));
+  EXPECT_CONTAINS(message_of<DataError>([&] { compact_reader.read(path); }),
+                  "no array 'edges' among 'node_features' (" + path);
   archive.add("edges", ElementType::float32, {1, 2}, edges.data());
   archive.commit();
-  EXPECT_TRUE(is_compact(path));
-  EXPECT_CONTAINS(message_of([&] { read_compact(path); }), "(" + path + "[edges])");
+  EXPECT_TRUE(compact_reader.recognise(path));
+  EXPECT_CONTAINS(message_of<DataError>([&] { compact_reader.read(path); }), "(" + path + "[edges])");
 }
 
 TEST(CompactArchive, RefusesEveryTruncationAndSurvivesDamage) {
@@ -338,7 +339,7 @@ TEST(CompactArchive, ReplacesAnOlderFile) {
   const TemporaryFolder folder;
   const std::string path = folder.write("set.npz", "old");
   write_compact(single_label(), path);
-  expect_same_nodes(read_compact(path), single_label());
+  expect_same_nodes(compact_reader.read(path), single_label());
   EXPECT_EQ(names_in_folder(folder.path("")), std::vector<std::string>{"set.npz"});
 }
 
@@ -358,8 +359,8 @@ TEST_P(PublishedHeterophilous, HasTheCountsOfItsTable) {
   const Published& expected = GetParam();
   const auto path = real_data(path_in_npz(expected.name));
   if (!path) GTEST_SKIP() << no_real_data;
-  EXPECT_TRUE(is_compact(*path));
-  const FileDataset set = read_compact(*path);
+  EXPECT_TRUE(compact_reader.recognise(*path));
+  const RawDataset set = compact_reader.read(*path);
   EXPECT_EQ(set.name, expected.name);
   EXPECT_EQ(set.features.shape, (Ids{expected.nodes, expected.features}));
   EXPECT_EQ(set.features.type, ElementType::float32);
@@ -373,9 +374,9 @@ TEST_P(PublishedHeterophilous, SurvivesARoundTrip) {
   const auto path = real_data(path_in_npz(GetParam().name));
   if (!path) GTEST_SKIP() << no_real_data;
   const TemporaryFolder folder;
-  const FileDataset set = read_compact(*path);
+  const RawDataset set = compact_reader.read(*path);
   write_compact(set, folder.path("a.npz"));
-  const FileDataset again = read_compact(folder.path("a.npz"));
+  const RawDataset again = compact_reader.read(folder.path("a.npz"));
   expect_same_nodes(again, set);
   EXPECT_EQ(again.arcs.source, set.arcs.source);
   EXPECT_EQ(again.arcs.target, set.arcs.target);
@@ -398,7 +399,7 @@ TEST_P(TwoSources, AgreeInNodesSplitsAndPairs) {
   const auto npz = real_data(path_in_npz(GetParam()));
   const auto text = real_data(std::string("geom_gcn/new_data/") + GetParam());
   if (!npz || !text) GTEST_SKIP() << no_real_data;
-  const FileDataset a = read_compact(*npz), b = read_geom_gcn(*text);
+  const RawDataset a = compact_reader.read(*npz), b = geom_gcn_reader.read(*text);
   expect_same_nodes(a, b);
   EXPECT_TRUE(undirected_pairs(a.arcs) == undirected_pairs(b.arcs));
 }
@@ -412,7 +413,7 @@ TEST_P(DirectedSource, HasTheArcsOfTheText) {
   const auto npz = real_data(path_in_npz(GetParam() + std::string("_directed")));
   const auto text = real_data(std::string("geom_gcn/new_data/") + GetParam());
   if (!npz || !text) GTEST_SKIP() << no_real_data;
-  const FileDataset a = read_compact(*npz), b = read_geom_gcn(*text);
+  const RawDataset a = compact_reader.read(*npz), b = geom_gcn_reader.read(*text);
   expect_same_nodes(a, b);
   EXPECT_EQ(a.arcs.source.size(), b.arcs.source.size());
   EXPECT_EQ(count_loops(a.arcs), count_loops(b.arcs));
@@ -426,7 +427,7 @@ TEST(PublishedHeterophilousFiles, CornellIsAnotherThanThatOfTheText) {
   const auto npz = real_data(path_in_npz("cornell"));
   const auto text = real_data("geom_gcn/new_data/cornell");
   if (!npz || !text) GTEST_SKIP() << no_real_data;
-  const FileDataset a = read_compact(*npz), b = read_geom_gcn(*text);
+  const RawDataset a = compact_reader.read(*npz), b = geom_gcn_reader.read(*text);
   EXPECT_FALSE(a.features.as<double>() == b.features.as<double>());
   expect_same_splits(a, b);
 }

@@ -21,7 +21,7 @@ Rows parse(const std::string& text, CsvOptions options = {}) {
 }
 
 std::string refusal(const std::string& text, CsvOptions options = {}) {
-  return message_of([&] { parse(text, options); });
+  return message_of<DataError>([&] { parse(text, options); });
 }
 
 TEST(Csv, ReadsRowsUnderAHeader) {
@@ -76,14 +76,14 @@ TEST(Csv, ParsesNumbers) {
   EXPECT_EQ(reader.whole_number(1), -7);
   EXPECT_EQ(reader.number(2), 2e-3);
   EXPECT_FALSE(reader.is_empty(0));
-  EXPECT_CONTAINS(message_of([&] { reader.whole_number(0); }),
+  EXPECT_CONTAINS(message_of<DataError>([&] { reader.whole_number(0); }),
                   "'1.5' is not a whole number (T.csv, line 2, column 'a')");
 }
 
 TEST(Csv, NamesLineAndColumnOfAFieldThatIsNoNumber) {
   const auto number = [](const std::string& field) {
     const std::string text = "a,b\n\"two\nlines\",1\n1," + field + "\n";
-    return message_of([&] {
+    return message_of<DataError>([&] {
       CsvReader reader(text, "T.csv");
       while (reader.next()) reader.number(1);
     });
@@ -108,7 +108,7 @@ TEST(Csv, RefusesHeadersThatCannotBeUsed) {
   EXPECT_CONTAINS(refusal("0,1.5\n1,2\n"), "no column names (T.csv, line 1)");
   EXPECT_CONTAINS(refusal(",a\n0,1\n"), "column 1 of 2 has no name (T.csv, line 1)");
   EXPECT_CONTAINS(refusal("a,b,a\n"), "two columns have the name 'a' (T.csv, line 1)");
-  const std::string message = message_of([] { CsvReader("a,b\n", "T.csv").need("id"); });
+  const std::string message = message_of<DataError>([] { CsvReader("a,b\n", "T.csv").need("id"); });
   EXPECT_CONTAINS(message, "no column 'id' among 'a', 'b' (T.csv)");
 }
 

@@ -52,12 +52,12 @@ TEST(Chains, NoiseIsUniformWithinItsBounds) {
 }
 
 TEST(Chains, RefuseSettingsThatMakeNoSense) {
-  EXPECT_THROW(chains_dataset({0, 20, 2, 100}, 0), UsageError);
-  EXPECT_THROW(chains_dataset({10, 0, 2, 100}, 0), UsageError);
-  EXPECT_THROW(chains_dataset({10, 20, 1, 100}, 0), UsageError);
-  EXPECT_THROW(chains_dataset({10, 20, 5, 4}, 0), UsageError);
-  EXPECT_THROW(chains_dataset({10, 20, 2, 100, -1}, 0), UsageError);
-  EXPECT_THROW(chains_dataset({10, 20, 2, 100, std::nan("")}, 0), UsageError);
+  EXPECT_THROW(chains_dataset({0, 20, 2, 100}, 0), ArgumentError);
+  EXPECT_THROW(chains_dataset({10, 0, 2, 100}, 0), ArgumentError);
+  EXPECT_THROW(chains_dataset({10, 20, 1, 100}, 0), ArgumentError);
+  EXPECT_THROW(chains_dataset({10, 20, 5, 4}, 0), ArgumentError);
+  EXPECT_THROW(chains_dataset({10, 20, 2, 100, -1}, 0), ArgumentError);
+  EXPECT_THROW(chains_dataset({10, 20, 2, 100, std::nan("")}, 0), ArgumentError);
 }
 
 TEST(Karate, SplitsEachFactionAlike) {
@@ -74,7 +74,7 @@ TEST(NamedSets, AnUnknownNameIsAnsweredWithTheNearest) {
   try {
     load_dataset("chain", {}, 0);
     FAIL();
-  } catch (const UsageError& error) {
+  } catch (const ArgumentError& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean chains?"), std::string::npos);
   }
 }

@@ -39,7 +39,8 @@ TEST(DenseFeatures, BecomeBytesOnlyWhereThatIsExact) {
 
 TEST(DenseFeatures, TakeNoMemoryForWhatAFileMerelyClaims) {
   const auto refusal = [](int64_t rows, int64_t columns, size_t bytes) {
-    return message_of([=] { zero_features(rows, columns, ElementType::float32, bytes, "a.npz[attr_data]"); });
+    return message_of<DataError>(
+        [=] { zero_features(rows, columns, ElementType::float32, bytes, "a.npz[attr_data]"); });
   };
   EXPECT_CONTAINS(refusal(1 << 20, 1 << 20, 1 << 30), "do not fit into 8 GiB (a.npz[attr_data])");
   EXPECT_CONTAINS(refusal(INT64_MAX, INT64_MAX, 1 << 30), "do not fit into 8 GiB");

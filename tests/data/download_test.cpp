@@ -186,7 +186,7 @@ TEST_F(Download, FollowsRedirections) {
   EXPECT_EQ(read_whole_file(target), bytes);
   page.redirect = server.url("/a");
   server.put("/a", page);
-  EXPECT_CONTAINS(message_of([&] { get("/a"); }), "redirects");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { get("/a"); }), "redirects");
 }
 
 TEST_F(Download, FollowsNoRedirectionToAFile) {
@@ -211,7 +211,7 @@ TEST_F(Download, SaysThatThereIsNoServer) {
     const HttpServer gone;
     nobody = gone.url("/a");
   }
-  const std::string message = message_of([&] { download(nobody, target, {}); });
+  const std::string message = message_of<ResourceError>([&] { download(nobody, target, {}); });
   EXPECT_CONTAINS(message, nobody);
   EXPECT_CONTAINS(message, "check the network");
   EXPECT_FALSE(exists(".part"));
@@ -220,9 +220,10 @@ TEST_F(Download, SaysThatThereIsNoServer) {
 TEST_F(Download, SaysThatTheFolderCannotBeWrittenTo) {
   server.put("/a", {bytes});
   const std::string missing = folder.path("no/such/folder/file");
-  EXPECT_CONTAINS(message_of([&] { download(server.url("/a"), missing, {}); }), missing);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { download(server.url("/a"), missing, {}); }), missing);
   folder.write("file", "");
-  EXPECT_CONTAINS(message_of([&] { download(server.url("/a"), folder.path("file/x"), {}); }), "not a folder");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { download(server.url("/a"), folder.path("file/x"), {}); }),
+                  "not a folder");
   EXPECT_TRUE(server.requests().empty());
 }
 
@@ -230,7 +231,7 @@ TEST_F(Download, SaysThatTheDiskIsFull) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   std::filesystem::create_symlink("/dev/full", target + ".part");
   server.put("/a", {bytes});
-  EXPECT_CONTAINS(message_of([&] { get("/a"); }), target);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { get("/a"); }), target);
 }
 
 TEST_F(Download, StopsWhenAskedToAndKeepsWhatArrived) {

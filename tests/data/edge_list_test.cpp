@@ -15,7 +15,7 @@ ArcList parse(const std::string& text) {
 }
 
 std::string refusal(const std::string& text) {
-  return message_of([&] { parse(text); });
+  return message_of<DataError>([&] { parse(text); });
 }
 
 TEST(EdgeList, TakesBlanksTabsAndCommas) {

@@ -1,4 +1,4 @@
-#include "data/geom_gcn.h"
+#include "data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -27,11 +27,11 @@ GeomGcnNodes parse(const std::string& rows) {
 }
 
 std::string refusal(const std::string& rows) {
-  return message_of([&] { parse(rows); });
+  return message_of<DataError>([&] { parse(rows); });
 }
 
 std::string edge_refusal(const std::string& text) {
-  return message_of([&] { parse_geom_gcn_edges(text, 3, "E.txt"); });
+  return message_of<DataError>([&] { parse_geom_gcn_edges(text, 3, "E.txt"); });
 }
 
 TEST(GeomGcn, ArrangesTheNodesByTheirIds) {
@@ -75,7 +75,7 @@ TEST(GeomGcn, TakesFeaturesForIndicesWhereTheTitleSaysSo) {
       parse_geom_gcn_nodes("node_id\tfeature(feature_amount:1)\tlabel\n0\t1,0\t0\n1\t0,0\t0\n", "N.txt");
   EXPECT_EQ(nodes.features.shape, (Ids{2, 2}));
   EXPECT_EQ(nodes.features.as<double>(), (Numbers{1, 1, 1, 0}));
-  EXPECT_CONTAINS(message_of([] {
+  EXPECT_CONTAINS(message_of<DataError>([] {
                     parse_geom_gcn_nodes("node_id\tfeature(feature_amount:9)\tlabel\n0\t1,0.5\t0\n", "N.txt");
                   }),
                   "0.5 is not the index of a feature (N.txt, line 2)");
@@ -133,7 +133,7 @@ TEST(GeomGcn, NamesTheLineOfAWrongColumn) {
 
 TEST(GeomGcn, AsksForTheTitles) {
   const auto refusal_of = [](const std::string& text) {
-    return message_of([&] { parse_geom_gcn_nodes(text, "N.txt"); });
+    return message_of<DataError>([&] { parse_geom_gcn_nodes(text, "N.txt"); });
   };
   EXPECT_CONTAINS(refusal_of("0\t1\t0\n"), "the line of titles is missing (N.txt, line 1)");
   EXPECT_CONTAINS(refusal_of(""), "the file is empty (N.txt, line 1)");
@@ -191,7 +191,7 @@ class GeomGcnFolder : public ::testing::Test {
   }
 
   std::string read_refusal() const {
-    return message_of([&] { read_geom_gcn(set_); });
+    return message_of<DataError>([&] { geom_gcn_reader.read(set_); });
   }
 
   TemporaryFolder folder_;
@@ -199,15 +199,15 @@ class GeomGcnFolder : public ::testing::Test {
 };
 
 TEST_F(GeomGcnFolder, IsRecognisedByEitherFile) {
-  EXPECT_TRUE(is_geom_gcn(set_));
-  EXPECT_FALSE(is_geom_gcn(folder_.path("splits")));
-  EXPECT_FALSE(is_geom_gcn(folder_.path("none")));
+  EXPECT_TRUE(geom_gcn_reader.recognise(set_));
+  EXPECT_FALSE(geom_gcn_reader.recognise(folder_.path("splits")));
+  EXPECT_FALSE(geom_gcn_reader.recognise(folder_.path("none")));
   std::filesystem::remove(set_ + "/out1_graph_edges.txt");
-  EXPECT_TRUE(is_geom_gcn(set_));
+  EXPECT_TRUE(geom_gcn_reader.recognise(set_));
 }
 
 TEST_F(GeomGcnFolder, IsReadWithoutSplits) {
-  const FileDataset set = read_geom_gcn(set_ + "/");
+  const RawDataset set = geom_gcn_reader.read(set_ + "/");
   EXPECT_EQ(set.name, "tiny");
   EXPECT_EQ(set.format, "Geom-GCN text");
   EXPECT_EQ(set.nodes(), 3);
@@ -237,7 +237,7 @@ TEST_F(GeomGcnFolder, TakesTheSplitsInTheOrderOfTheirNumbers) {
   write_split("splits/tiny_split_0.6_0.2_x.npz", 1, 0, 2);
   write_split("splits/tiny2_split_0.6_0.2_1.npz", 1, 0, 2);
   write_split("splits/tiny_split_0.4_0.2_1.npz", 1, 0, 2);
-  const FileDataset set = read_geom_gcn(set_);
+  const RawDataset set = geom_gcn_reader.read(set_);
   ASSERT_EQ(set.splits.size(), 3U);
   EXPECT_EQ(set.splits[0].train, Ids{1});
   EXPECT_EQ(set.splits[1].train, Ids{0});
@@ -248,17 +248,17 @@ TEST_F(GeomGcnFolder, TakesTheSplitsInTheOrderOfTheirNumbers) {
 
 TEST_F(GeomGcnFolder, LooksForSplitsNearestFirst) {
   write_split("splits/tiny_split_0.6_0.2_0.npz", 0, 1, 2);
-  EXPECT_EQ(read_geom_gcn(set_).splits.at(0).train, Ids{0});
+  EXPECT_EQ(geom_gcn_reader.read(set_).splits.at(0).train, Ids{0});
   write_split("new_data/tiny/splits/tiny_split_0.6_0.2_0.npz", 1, 0, 2);
-  EXPECT_EQ(read_geom_gcn(set_).splits.at(0).train, Ids{1});
+  EXPECT_EQ(geom_gcn_reader.read(set_).splits.at(0).train, Ids{1});
   write_split("new_data/tiny/tiny_split_0.6_0.2_0.npz", 2, 0, 1);
-  EXPECT_EQ(read_geom_gcn(set_).splits.at(0).train, Ids{2});
-  EXPECT_EQ(read_geom_gcn(set_).splits.size(), 1U);
+  EXPECT_EQ(geom_gcn_reader.read(set_).splits.at(0).train, Ids{2});
+  EXPECT_EQ(geom_gcn_reader.read(set_).splits.size(), 1U);
 }
 
 TEST_F(GeomGcnFolder, TakesOtherFractionsWhenTheyAreTheOnlyOnes) {
   write_split("splits/tiny_split_0.48_0.32_1.npz", 0, 1, 2);
-  EXPECT_EQ(read_geom_gcn(set_).splits.size(), 1U);
+  EXPECT_EQ(geom_gcn_reader.read(set_).splits.size(), 1U);
   write_split("splits/tiny_split_0.5_0.25_0.npz", 0, 1, 2);
   EXPECT_CONTAINS(read_refusal(), "splits of 0.48_0.32 and of 0.5_0.25 (" + set_ + "/../../splits)");
 }
@@ -300,7 +300,7 @@ TEST_P(PublishedGeomGcn, HasTheCountsOfItsTable) {
   const Published& expected = GetParam();
   const auto path = real_data(std::string("geom_gcn/new_data/") + expected.name);
   if (!path) GTEST_SKIP() << no_real_data;
-  const FileDataset set = read_geom_gcn(*path);
+  const RawDataset set = geom_gcn_reader.read(*path);
   EXPECT_EQ(set.name, expected.name);
   EXPECT_EQ(set.nodes(), expected.nodes);
   EXPECT_EQ(set.features.shape, (Ids{expected.nodes, expected.features}));
@@ -327,7 +327,7 @@ INSTANTIATE_TEST_SUITE_P(Sets, PublishedGeomGcn,
 TEST(PublishedGeomGcnFiles, FilmIsReadFromItsIndices) {
   const auto path = real_data("geom_gcn/new_data/film");
   if (!path) GTEST_SKIP() << no_real_data;
-  const FileDataset film = read_geom_gcn(*path);
+  const RawDataset film = geom_gcn_reader.read(*path);
   EXPECT_EQ(distinct_arcs(film.arcs).size(), 30019U);
   // Its first line: node 4873 with 521,92,111,77,770 and the label 3.
   const auto row = film.features.bytes.begin() + 4873 * 932;
@@ -341,7 +341,7 @@ TEST(PublishedGeomGcnFiles, FilmIsReadFromItsIndices) {
 TEST(PublishedGeomGcnFiles, CornellHasTheNodesOfTexas) {
   const auto cornell = real_data("geom_gcn/new_data/cornell"), texas = real_data("geom_gcn/new_data/texas");
   if (!cornell || !texas) GTEST_SKIP() << no_real_data;
-  const FileDataset a = read_geom_gcn(*cornell), b = read_geom_gcn(*texas);
+  const RawDataset a = geom_gcn_reader.read(*cornell), b = geom_gcn_reader.read(*texas);
   EXPECT_EQ(a.features.bytes, b.features.bytes);
   EXPECT_EQ(a.labels, b.labels);
   EXPECT_NE(undirected_pairs(a.arcs), undirected_pairs(b.arcs));

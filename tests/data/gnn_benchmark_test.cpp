@@ -1,4 +1,4 @@
-#include "data/gnn_benchmark.h"
+#include "data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -39,10 +39,10 @@ class GnnBenchmark : public ::testing::Test {
     write_npy(path_ + "/" + name + ".npy", shape, values);
   }
   void remove(const std::string& name) const { std::filesystem::remove(path_ + "/" + name + ".npy"); }
-  FileDataset read() const { return read_gnn_benchmark(path_); }
+  RawDataset read() const { return gnn_benchmark_reader.read(path_); }
 
   std::string refusal(const std::string& name) const {
-    const std::string message = message_of([&] { read(); });
+    const std::string message = message_of<DataError>([&] { read(); });
     EXPECT_CONTAINS(message, name.empty() ? "(" + path_ + ")" : "(" + path_ + "/" + name + ".npy)");
     return message;
   }
@@ -52,7 +52,7 @@ class GnnBenchmark : public ::testing::Test {
 };
 
 TEST_F(GnnBenchmark, MakesArcsOfEntriesAndDenseFeatures) {
-  const FileDataset set = read();
+  const RawDataset set = read();
   EXPECT_EQ(set.name, "tiny");
   EXPECT_EQ(set.nodes(), 3);
   EXPECT_EQ(set.arcs.source, (Ids{0, 0, 2}));
@@ -84,10 +84,10 @@ TEST_F(GnnBenchmark, TakesADenseMatrixOfFeatures) {
 }
 
 TEST_F(GnnBenchmark, IsRecognisedByItsAdjacencyMatrix) {
-  EXPECT_TRUE(is_gnn_benchmark(path_));
-  EXPECT_FALSE(is_gnn_benchmark(folder_.path("")));
-  EXPECT_FALSE(is_gnn_benchmark(folder_.path("none")));
-  EXPECT_FALSE(is_gnn_benchmark(folder_.write("x.npz", "0 1\n")));
+  EXPECT_TRUE(gnn_benchmark_reader.recognise(path_));
+  EXPECT_FALSE(gnn_benchmark_reader.recognise(folder_.path("")));
+  EXPECT_FALSE(gnn_benchmark_reader.recognise(folder_.path("none")));
+  EXPECT_FALSE(gnn_benchmark_reader.recognise(folder_.write("x.npz", "0 1\n")));
 }
 
 TEST_F(GnnBenchmark, NamesTheArrayThatIsMissing) {
@@ -184,8 +184,8 @@ TEST_F(GnnBenchmark, IsReadFromAnArchiveAndNamesItsMembers) {
     writer.add(name, array.type, array.shape, array.bytes.data());
   }
   writer.commit();
-  EXPECT_TRUE(is_gnn_benchmark(path));
-  EXPECT_EQ(read_gnn_benchmark(path).arcs.source, read().arcs.source);
+  EXPECT_TRUE(gnn_benchmark_reader.recognise(path));
+  EXPECT_EQ(gnn_benchmark_reader.read(path).arcs.source, read().arcs.source);
   const std::string bytes = read_whole_file(path);
   EXPECT_EQ(parse_gnn_benchmark(bytes, "a.npz").features.bytes, read().features.bytes);
 
@@ -196,7 +196,8 @@ TEST_F(GnnBenchmark, IsReadFromAnArchiveAndNamesItsMembers) {
   NpzWriter wrong(path);
   wrong.add("adj_shape", ElementType::int64, {1}, shape);
   wrong.commit();
-  EXPECT_CONTAINS(message_of([&] { read_gnn_benchmark(path); }), "(" + path + "[adj_shape])");
+  EXPECT_CONTAINS(message_of<DataError>([&] { gnn_benchmark_reader.read(path); }),
+                  "(" + path + "[adj_shape])");
 }
 #endif
 

@@ -33,41 +33,43 @@ TEST(GraphFile, ReadsAnArrayOfArcs) {
   EXPECT_EQ(read_graph(path, "").target, (Ids{1, 2}));
   EXPECT_EQ(read_graph(path, "npy").source, (Ids{0, 1}));
   write_npy<int64_t>(path, {2, 3}, {0, 1, 1, 2, 2, 0});
-  EXPECT_CONTAINS(message_of([&] { read_graph(path, ""); }), "shape (2, 3), not (E, 2) (" + path + ")");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_graph(path, ""); }),
+                  "shape (2, 3), not (E, 2) (" + path + ")");
 }
 
 TEST(GraphFile, ReadsTheFormatItIsTold) {
   const TemporaryFolder folder;
   const std::string edges = folder.write("edges", "0 1\n");
   EXPECT_EQ(read_graph(edges, "edges").target, Ids{1});
-  EXPECT_CONTAINS(message_of([&] { read_graph(edges, "mtx"); }), "line 1");
-  EXPECT_CONTAINS(message_of([&] { read_graph(edges, "npz"); }), edges);
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_graph(edges, "mtx"); }), "line 1");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_graph(edges, "npz"); }), edges);
 }
 
 TEST(GraphFile, ListsTheFormatsWhenOneIsUnknown) {
-  const std::string message = message_of<UsageError>([] { read_graph("missing", "gml"); });
+  const std::string message = message_of<ArgumentError>([] { read_graph("missing", "gml"); });
   EXPECT_CONTAINS(message, "'gml'");
   EXPECT_CONTAINS(message, "npz, npy, mtx or edges");
 }
 
 TEST(GraphFile, NamesTheFileThatIsMissing) {
-  EXPECT_CONTAINS(message_of([] { read_graph("/no/graph", ""); }), "/no/graph");
+  EXPECT_CONTAINS(message_of<DataError>([] { read_graph("/no/graph", ""); }), "/no/graph");
 }
 
 TEST(GraphFile, NamesTheFirstArcOutOfRange) {
   const ArcList arcs = {-1, {0, 1, 5}, {1, 4, 0}};
   EXPECT_NO_THROW(check_node_range(arcs, 6, "G"));
-  const std::string message = message_of([&] { check_node_range(arcs, 4, "G"); });
+  const std::string message = message_of<DataError>([&] { check_node_range(arcs, 4, "G"); });
   EXPECT_CONTAINS(message, "arc 1 ");
   EXPECT_CONTAINS(message, "node 4, but there are 4 nodes (G)");
-  EXPECT_CONTAINS(message_of([] { check_node_range({-1, {0}, {-3}}, 4, "G"); }), "node -3");
+  EXPECT_CONTAINS(message_of<DataError>([] { check_node_range({-1, {0}, {-3}}, 4, "G"); }), "node -3");
   EXPECT_NO_THROW(check_node_range({}, 0, "G"));
 }
 
 TEST(GraphFile, ComparesTheNumberOfNodesWithTheOneStated) {
   const ArcList arcs = {3, {0}, {1}};
   EXPECT_NO_THROW(check_node_range(arcs, 3, "G"));
-  EXPECT_CONTAINS(message_of([&] { check_node_range(arcs, 4, "G"); }), "the graph has 3 nodes, but 4");
+  EXPECT_CONTAINS(message_of<DataError>([&] { check_node_range(arcs, 4, "G"); }),
+                  "the graph has 3 nodes, but 4");
 }
 
 #ifdef EIGNN_HAVE_LIBZIP
@@ -94,7 +96,9 @@ TEST(GraphFile, ReadsTheEdgesOfAnArchive) {
 
 TEST(GraphFile, RefusesEdgesOfAnotherShapeOrType) {
   const TemporaryFolder folder;
-  const auto message = [&](const std::string& path) { return message_of([&] { read_graph(path, ""); }); };
+  const auto message = [&](const std::string& path) {
+    return message_of<DataError>([&] { read_graph(path, ""); });
+  };
   EXPECT_CONTAINS(message(npz_file<int64_t>(folder, {2, 3}, {0, 1, 2, 1, 2, 0})), "shape (2, 3), not (E, 2)");
   EXPECT_CONTAINS(message(npz_file<int64_t>(folder, {2}, {0, 1})), "graph.npz[edges]");
   EXPECT_CONTAINS(message(npz_file<double>(folder, {1, 2}, {0, 1})), "dtype float64");

@@ -1,4 +1,4 @@
-#include "data/graphsage.h"
+#include "data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -42,9 +42,9 @@ class Graphsage : public testing::Test {
     write_npy<double>(folder_.path("toy-feats.npy"), {static_cast<int64_t>(values.size()), 1}, values);
   }
 
-  FileDataset read() { return read_graphsage(folder_.path("")); }
+  RawDataset read() { return graphsage_reader.read(folder_.path("")); }
   std::string refusal() {
-    return message_of([&] { read(); });
+    return message_of<DataError>([&] { read(); });
   }
 
   TemporaryFolder folder_;
@@ -111,12 +111,13 @@ TEST_F(Graphsage, NamesALinkToNoNode) {
 }
 
 TEST_F(Graphsage, IsRecognisedByOneGraph) {
-  EXPECT_TRUE(is_graphsage(folder_.path("")));
+  EXPECT_TRUE(graphsage_reader.recognise(folder_.path("")));
   folder_.write("other-G.json", "{}");
-  EXPECT_FALSE(is_graphsage(folder_.path("")));
+  EXPECT_FALSE(graphsage_reader.recognise(folder_.path("")));
   EXPECT_CONTAINS(refusal(), "2 files *-G.json (" + folder_.path("") + ")");
-  EXPECT_FALSE(is_graphsage(folder_.path("missing")));
-  EXPECT_CONTAINS(message_of([&] { read_graphsage(folder_.path("missing")); }), "0 files *-G.json");
+  EXPECT_FALSE(graphsage_reader.recognise(folder_.path("missing")));
+  EXPECT_CONTAINS(message_of<DataError>([&] { graphsage_reader.read(folder_.path("missing")); }),
+                  "0 files *-G.json");
 }
 
 TEST_F(Graphsage, NamesTheFileThatIsMissing) {

@@ -40,13 +40,13 @@ TEST(GzipFile, ReadsPlainTextInWholeLines) {
   EXPECT_EQ(read(folder.write("a.csv", "")), "");
   EXPECT_EQ(read(folder.write("a.csv", "\x1f")), "\x1f");
   EXPECT_EQ(read(folder.write("a.csv", many_lines())), many_lines());
-  EXPECT_CONTAINS(message_of([&] { read(folder.path("none.csv")); }), folder.path("none.csv"));
+  EXPECT_CONTAINS(message_of<DataError>([&] { read(folder.path("none.csv")); }), folder.path("none.csv"));
 }
 
 TEST(GzipFile, RefusesALineWithoutEnd) {
   const TemporaryFolder folder;
   const std::string path = folder.write("a.csv", "1\n" + std::string(100 << 20, 'x'));
-  EXPECT_CONTAINS(message_of([&] { read(path); }),
+  EXPECT_CONTAINS(message_of<DataError>([&] { read(path); }),
                   "a line of more than 67108864 bytes (" + path + ", line 2)");
 }
 
@@ -74,11 +74,12 @@ TEST(GzipFile, UnpacksSeveralMembersAndZerosAfterThem) {
 TEST(GzipFile, RefusesDamagedOrCutData) {
   const std::string packed = gzip("0,1\n1,2\n2,3\n");
   for (size_t length = 2; length < packed.size(); ++length)
-    EXPECT_CONTAINS(message_of([&] { read_bytes(packed.substr(0, length)); }), "cut off (G.gz)");
-  EXPECT_CONTAINS(message_of([&] { read_bytes(packed + "tail"); }), "damaged");
+    EXPECT_CONTAINS(message_of<DataError>([&] { read_bytes(packed.substr(0, length)); }), "cut off (G.gz)");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_bytes(packed + "tail"); }), "damaged");
   std::string other_sum = packed;
   other_sum[packed.size() - 6] ^= 1;
-  EXPECT_CONTAINS(message_of([&] { read_bytes(other_sum); }), "damaged: incorrect data check (G.gz)");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_bytes(other_sum); }),
+                  "damaged: incorrect data check (G.gz)");
   survive_random_damage(packed, 5000, read_bytes);
 }
 
@@ -88,7 +89,7 @@ TEST(GzipFile, RefusesAFewBytesThatUnpackToVeryMany) {
   std::string text;
   while (text.size() < size_t{100} << 20) text += zeros;
   const std::string packed = gzip(text);
-  EXPECT_CONTAINS(message_of([&] { read_bytes(packed); }), "unpack it with gunzip");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_bytes(packed); }), "unpack it with gunzip");
 }
 
 #else
@@ -96,7 +97,8 @@ TEST(GzipFile, RefusesAFewBytesThatUnpackToVeryMany) {
 TEST(GzipFile, SaysThatThisBuildCannotUnpack) {
   const TemporaryFolder folder;
   const std::string path = folder.write("a.csv.gz", "\x1f\x8b\x08");
-  EXPECT_CONTAINS(message_of([&] { read(path); }), "this build cannot read gzip (" + path + "); rebuild");
+  EXPECT_CONTAINS(message_of<DataError>([&] { read(path); }),
+                  "this build cannot read gzip (" + path + "); rebuild");
 }
 
 #endif

@@ -32,7 +32,10 @@ class Log : public JsonVisitor {
   std::vector<std::string> events;
 
  private:
-  void add(const JsonPath& path, const std::string& what) { events.push_back(path.in("f") + ": " + what); }
+  void add(const JsonPath& path, const std::string& what) {
+    events.push_back(Error::sentence("f" + (path.depth() == 0 ? "" : ", " + path.text()), {}, {}) + ": " +
+                     what);
+  }
 };
 
 std::vector<std::string> events(const std::string& text) {
@@ -42,7 +45,7 @@ std::vector<std::string> events(const std::string& text) {
 }
 
 std::string refusal(const std::string& text) {
-  return message_of([&] { events(text); });
+  return message_of<DataError>([&] { events(text); });
 }
 
 using Events = std::vector<std::string>;

@@ -13,7 +13,7 @@ KeyedNumbers parse(const std::string& text) {
 }
 
 std::string refusal(const std::string& text) {
-  return message_of([&] { parse(text); });
+  return message_of<DataError>([&] { parse(text); });
 }
 
 TEST(KeyedNumbers, ReadsLists) {

@@ -1,4 +1,4 @@
-#include "data/musae.h"
+#include "data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -23,9 +23,9 @@ class Musae : public testing::Test {
   void write_target(const std::string& text) { folder_.write("musae_git_target.csv", text); }
   void write_features(const std::string& text) { folder_.write("musae_git_features.json", text); }
 
-  FileDataset read() { return read_musae(folder_.path("")); }
+  RawDataset read() { return musae_reader.read(folder_.path("")); }
   std::string refusal() {
-    return message_of([&] { read(); });
+    return message_of<DataError>([&] { read(); });
   }
 
   TemporaryFolder folder_;
@@ -167,13 +167,13 @@ TEST_F(Musae, RefusesMoreFeaturesThanFitIntoMemory) {
 }
 
 TEST_F(Musae, IsRecognisedByItsTables) {
-  EXPECT_TRUE(is_musae(folder_.path("")));
+  EXPECT_TRUE(musae_reader.recognise(folder_.path("")));
   folder_.write("other_edges.csv", "");
-  EXPECT_FALSE(is_musae(folder_.path("")));
+  EXPECT_FALSE(musae_reader.recognise(folder_.path("")));
   EXPECT_CONTAINS(refusal(), "2 files *_edges.csv");
-  EXPECT_FALSE(is_musae(folder_.path("missing")));
+  EXPECT_FALSE(musae_reader.recognise(folder_.path("missing")));
   std::filesystem::remove(folder_.path("musae_git_edges.csv"));
-  EXPECT_FALSE(is_musae(folder_.path("")));
+  EXPECT_FALSE(musae_reader.recognise(folder_.path("")));
 }
 
 TEST_F(Musae, NamesTheFileThatIsMissing) {

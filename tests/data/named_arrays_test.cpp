@@ -25,10 +25,10 @@ TEST(NamedArrays, AreTheNpyFilesOfAFolder) {
 
 TEST(NamedArrays, ListTheFilesThereAreWhenOneIsMissing) {
   const TemporaryFolder folder;
-  EXPECT_CONTAINS(message_of([&] { NamedArrays(folder.path("")).read("edges"); }),
+  EXPECT_CONTAINS(message_of<DataError>([&] { NamedArrays(folder.path("")).read("edges"); }),
                   "no array 'edges' among none");
   write_npy<int64_t>(folder.path("labels.npy"), {1}, {4});
-  const std::string message = message_of([&] { NamedArrays(folder.path("")).read("edges"); });
+  const std::string message = message_of<DataError>([&] { NamedArrays(folder.path("")).read("edges"); });
   EXPECT_CONTAINS(message, "no array 'edges' among 'labels' (" + folder.path(""));
   EXPECT_CONTAINS(message, "edges.npy");
 }
@@ -45,7 +45,7 @@ TEST(NamedArrays, AreRecognisedByTheFirstBytes) {
 TEST(NamedArrays, SayWhatIsMissingOrNoArchive) {
   const TemporaryFolder folder;
   const std::string path = folder.path("none.npz");
-  EXPECT_CONTAINS(message_of([&] { NamedArrays{path}; }), path);
+  EXPECT_CONTAINS(message_of<DataError>([&] { NamedArrays{path}; }), path);
 }
 
 #ifdef EIGNN_HAVE_LIBZIP
@@ -63,7 +63,8 @@ TEST(NamedArrays, AreTheMembersOfAnArchiveOnDiskOrInMemory) {
     EXPECT_TRUE(arrays->has("edges"));
     EXPECT_EQ(arrays->read("edges").as<int64_t>(), edges);
     EXPECT_EQ(arrays->read("edges").origin, path + "[edges]");
-    EXPECT_CONTAINS(message_of([&] { arrays->read("labels"); }), "no array 'labels' among 'edges'");
+    EXPECT_CONTAINS(message_of<DataError>([&] { arrays->read("labels"); }),
+                    "no array 'labels' among 'edges'");
   }
 }
 #endif

@@ -16,7 +16,7 @@ NodeLinkGraph parse(const std::string& text) {
 }
 
 std::string refusal(const std::string& text) {
-  return message_of([&] { parse(text); });
+  return message_of<DataError>([&] { parse(text); });
 }
 
 TEST(NodeLink, ReadsNodesAndLinksInTheirOrder) {

@@ -39,7 +39,7 @@ std::string doubles() {
 }
 
 std::string refusal(const std::string& bytes) {
-  const std::string message = message_of([&] { parse(bytes); });
+  const std::string message = message_of<DataError>([&] { parse(bytes); });
   EXPECT_CONTAINS(message, "X.npy");
   return message;
 }
@@ -165,25 +165,25 @@ TEST(Npy, RefusesShapesThatOverflowOrExceedTheFile) {
 
 TEST(Npy, NeverCutsFloatsToIntegers) {
   const Array array = parse(doubles());
-  EXPECT_CONTAINS(message_of([&] { array.as<int64_t>(); }), "float64");
+  EXPECT_CONTAINS(message_of<DataError>([&] { array.as<int64_t>(); }), "float64");
   EXPECT_EQ(array.as<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(Npy, ChecksTheRangeWhenItConverts) {
   const Array large = parse(npy(dictionary("'<u8'", "(2,)"), bytes_of<uint64_t>({1, 1ULL << 63})));
-  EXPECT_CONTAINS(message_of([&] { large.as<int64_t>(); }), "element 1 is 9223372036854775808");
+  EXPECT_CONTAINS(message_of<DataError>([&] { large.as<int64_t>(); }), "element 1 is 9223372036854775808");
   EXPECT_EQ(large.as<uint64_t>()[1], 1ULL << 63);
 
   const Array negative = parse(npy(dictionary("'<i8'", "(1,)"), bytes_of<int64_t>({-1})));
-  EXPECT_THROW(negative.as<uint64_t>(), InputError);
-  EXPECT_THROW(negative.as<uint8_t>(), InputError);
+  EXPECT_THROW(negative.as<uint64_t>(), DataError);
+  EXPECT_THROW(negative.as<uint8_t>(), DataError);
   EXPECT_EQ(negative.as<int32_t>()[0], -1);
 
   const Array lowest = parse(npy(dictionary("'<i8'", "(1,)"), bytes_of<int64_t>({-2147483649})));
-  EXPECT_THROW(lowest.as<int32_t>(), InputError);
+  EXPECT_THROW(lowest.as<int32_t>(), DataError);
 
   const Array huge = parse(npy(dictionary("'<f8'", "(1,)"), bytes_of<double>({1e300})));
-  EXPECT_THROW(huge.as<float>(), InputError);
+  EXPECT_THROW(huge.as<float>(), DataError);
   const double infinity = std::numeric_limits<double>::infinity();
   const Array infinite = parse(npy(dictionary("'<f8'", "(1,)"), bytes_of<double>({infinity})));
   EXPECT_EQ(infinite.as<float>()[0], std::numeric_limits<float>::infinity());
@@ -222,7 +222,7 @@ TEST(Npy, TakesAWrongShapeForAMistakeOfTheProgrammer) {
 }
 
 TEST(Npy, ReportsAFullDisk) {
-  EXPECT_CONTAINS(message_of([] { write_npy<double>("/dev/full", {1}, {1}); }), "No space left");
+  EXPECT_CONTAINS(message_of<DataError>([] { write_npy<double>("/dev/full", {1}, {1}); }), "No space left");
 }
 
 TEST(Npy, RefusesEveryTruncation) {

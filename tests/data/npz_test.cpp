@@ -51,7 +51,7 @@ std::string patch_directory(std::string archive, size_t offset, const std::strin
 std::string refusal(const std::string& archive, const std::string& member) {
   const TemporaryFolder folder;
   const std::string path = folder.write("a.npz", archive);
-  const std::string message = message_of([&] { NpzReader(path).read(member); });
+  const std::string message = message_of<DataError>([&] { NpzReader(path).read(member); });
   EXPECT_CONTAINS(message, path);
   return message;
 }
@@ -99,8 +99,8 @@ TEST(Npz, RefusesWhatIsNoArchive) {
   EXPECT_CONTAINS(refusal("", "edges"), "save it with numpy.savez");
   EXPECT_CONTAINS(refusal(zip_bytes({{"readme.txt", "hello"}}), "edges"), "no arrays");
   const TemporaryFolder folder;
-  EXPECT_CONTAINS(message_of([&] { NpzReader(folder.path("none.npz")); }), "No such file");
-  EXPECT_CONTAINS(message_of([&] { NpzReader(folder.path("")); }), "not of a folder");
+  EXPECT_CONTAINS(message_of<DataError>([&] { NpzReader(folder.path("none.npz")); }), "No such file");
+  EXPECT_CONTAINS(message_of<DataError>([&] { NpzReader(folder.path("")); }), "not of a folder");
 }
 
 TEST(Npz, RefusesAWrongChecksum) {
@@ -144,8 +144,8 @@ TEST(Npz, SurvivesRandomDamage) {
 TEST(Npz, ReadsFromMemory) {
   const std::string bytes = edges_and_labels();
   EXPECT_EQ(NpzReader(bytes, "a.npz").read("edges").as<int64_t>(), (std::vector<int64_t>{0, 1, 2}));
-  EXPECT_CONTAINS(message_of([] { NpzReader("", "a.npz"); }), "(a.npz); save it with numpy.savez");
-  EXPECT_CONTAINS(message_of([] { NpzReader("0 1", "a.npz"); }), "not a zip archive");
+  EXPECT_CONTAINS(message_of<DataError>([] { NpzReader("", "a.npz"); }), "(a.npz); save it with numpy.savez");
+  EXPECT_CONTAINS(message_of<DataError>([] { NpzReader("0 1", "a.npz"); }), "not a zip archive");
 }
 
 void write_two_arrays(const std::string& path) {
@@ -196,7 +196,8 @@ TEST(NpzWriter, KeepsTheOldFileUntilTheCommit) {
 TEST(NpzWriter, NamesThePathItCannotWrite) {
   const TemporaryFolder folder;
   const std::string path = folder.path("none/a.npz");
-  EXPECT_CONTAINS(message_of([&] { write_two_arrays(path); }), "No such file or directory (" + path);
+  EXPECT_CONTAINS(message_of<DataError>([&] { write_two_arrays(path); }),
+                  "No such file or directory (" + path);
 }
 
 }  // namespace
@@ -208,10 +209,10 @@ namespace eignn {
 namespace {
 
 TEST(Npz, SaysThatThisBuildCannotReadIt) {
-  const std::string message = message_of([] { NpzReader("graph.npz"); });
+  const std::string message = message_of<DataError>([] { NpzReader("graph.npz"); });
   EXPECT_CONTAINS(message, "EIGNN_MINIMAL");
   EXPECT_CONTAINS(message, "edge list");
-  EXPECT_CONTAINS(message_of([] { NpzWriter("graph.npz"); }), "cannot write .npz (graph.npz)");
+  EXPECT_CONTAINS(message_of<DataError>([] { NpzWriter("graph.npz"); }), "cannot write .npz (graph.npz)");
 }
 
 }  // namespace

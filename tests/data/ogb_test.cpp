@@ -1,4 +1,4 @@
-#include "data/ogb.h"
+#include "data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -31,9 +31,9 @@ class Ogb : public ::testing::Test {
   }
 
   std::string folder() const { return folder_.path("").substr(0, folder_.path("").size() - 1); }
-  FileDataset read() const { return read_ogb(folder()); }
+  RawDataset read() const { return ogb_reader.read(folder()); }
   std::string refusal() const {
-    return message_of([&] { read(); });
+    return message_of<DataError>([&] { read(); });
   }
   std::string refusal_with(const std::string& file, const std::string& text) {
     const std::string before = read_whole_file(folder_.path(file));
@@ -47,7 +47,7 @@ class Ogb : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-void expect_the_four_papers(const FileDataset& set) {
+void expect_the_four_papers(const RawDataset& set) {
   EXPECT_EQ(set.nodes(), 4);
   EXPECT_EQ(set.arcs.source, (Ids{0, 1, 3}));
   EXPECT_EQ(set.arcs.target, (Ids{1, 2, 0}));
@@ -62,7 +62,7 @@ void expect_the_four_papers(const FileDataset& set) {
 }
 
 TEST_F(Ogb, ReadsUnpackedFiles) {
-  EXPECT_TRUE(is_ogb(folder()));
+  EXPECT_TRUE(ogb_reader.recognise(folder()));
   expect_the_four_papers(read());
   EXPECT_EQ(read().name, std::filesystem::path(folder()).filename().string());
 }
@@ -76,7 +76,7 @@ TEST_F(Ogb, ReadsFilesAsDownloaded) {
     folder_.write(plain + ".gz", gzip(read_whole_file(folder_.path(plain))));
     remove(plain);
   }
-  EXPECT_TRUE(is_ogb(folder()));
+  EXPECT_TRUE(ogb_reader.recognise(folder()));
   expect_the_four_papers(read());
   const std::string packed = gzip("0,1\n1,2\n3,0\n");
   EXPECT_CONTAINS(refusal_with("raw/edge.csv.gz", packed.substr(0, packed.size() - 9)),
@@ -96,7 +96,7 @@ TEST_F(Ogb, ReadsFilesOfManyBlocks) {
   folder_.write("raw/node-feat.csv", gzip(features));
   folder_.write("raw/node-label.csv", gzip(labels));
   folder_.write("raw/edge.csv", gzip(edges));
-  const FileDataset set = read();
+  const RawDataset set = read();
   EXPECT_EQ(set.features.as<float>()[3 * 123456], 123456);
   EXPECT_EQ(set.labels[123456], 123456 % 5);
   EXPECT_EQ(set.arcs.target[199998], 199999);
@@ -109,8 +109,8 @@ TEST_F(Ogb, ReadsFilesOfManyBlocks) {
 
 TEST_F(Ogb, IsKnownByItsRawFiles) {
   remove("raw/edge.csv");
-  EXPECT_FALSE(is_ogb(folder()));
-  EXPECT_FALSE(is_ogb("nowhere"));
+  EXPECT_FALSE(ogb_reader.recognise(folder()));
+  EXPECT_FALSE(ogb_reader.recognise("nowhere"));
 }
 
 TEST_F(Ogb, TakesLabelsThatAreNotKnown) {
@@ -120,7 +120,7 @@ TEST_F(Ogb, TakesLabelsThatAreNotKnown) {
 
 TEST_F(Ogb, ReadsSeveralColumnsAsSetsOfLabels) {
   folder_.write("raw/node-label.csv", "0,1,1\n0,0,0\nnan,nan,nan\n1,0,0\n");
-  const FileDataset set = read();
+  const RawDataset set = read();
   EXPECT_EQ(set.classes, 3);
   EXPECT_EQ(set.label_sets, (std::vector<uint8_t>{0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0}));
   EXPECT_EQ(set.known, (std::vector<uint8_t>{1, 1, 0, 1}));

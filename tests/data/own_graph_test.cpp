@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "data/readers.h"
 #include "support/damaged_bytes.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
@@ -21,9 +22,9 @@ class OwnGraph : public ::testing::Test {
     folder_.write("labels.csv", "id,class\n0,0\n1,0\n2,1\n");
   }
 
-  FileDataset read() const { return read_own_graph(folder_.path("")); }
+  RawDataset read() const { return own_graph_reader.read(folder_.path("")); }
   std::string refusal() const {
-    return message_of([&] { read(); });
+    return message_of<DataError>([&] { read(); });
   }
   std::string refusal_with(const std::string& file, const std::string& text) {
     folder_.write(file, text);
@@ -35,7 +36,7 @@ class OwnGraph : public ::testing::Test {
 };
 
 TEST_F(OwnGraph, ReadsTablesWithGaps) {
-  const FileDataset set = read();
+  const RawDataset set = read();
   EXPECT_EQ(set.name.substr(0, 11), "eignn-test-");
   EXPECT_EQ(set.nodes(), 4);
   EXPECT_EQ(set.arcs.source, (Ids{0, 1, 2}));
@@ -47,12 +48,12 @@ TEST_F(OwnGraph, ReadsTablesWithGaps) {
 }
 
 TEST_F(OwnGraph, IsKnownByItsFiles) {
-  EXPECT_TRUE(is_own_graph(folder_.path("")));
+  EXPECT_TRUE(own_graph_reader.recognise(folder_.path("")));
   remove("features.csv");
-  EXPECT_TRUE(is_own_graph(folder_.path(""))) << "so that reading it says what is missing";
+  EXPECT_TRUE(own_graph_reader.recognise(folder_.path(""))) << "so that reading it says what is missing";
   remove("labels.csv");
-  EXPECT_FALSE(is_own_graph(folder_.path("")));
-  EXPECT_FALSE(is_own_graph(folder_.path("nowhere")));
+  EXPECT_FALSE(own_graph_reader.recognise(folder_.path("")));
+  EXPECT_FALSE(own_graph_reader.recognise(folder_.path("nowhere")));
 }
 
 TEST_F(OwnGraph, TakesTheFilesOneByOneByTheirContent) {
@@ -61,11 +62,11 @@ TEST_F(OwnGraph, TakesTheFilesOneByOneByTheirContent) {
   files.features = folder_.write("my.table", "a\n1\n2\n");
   files.labels = folder_.path("my.labels");
   write_npy<int64_t>(files.labels, {2}, {1, 0});
-  const FileDataset set = read_own_graph(files);
+  const RawDataset set = read_own_graph(files);
   EXPECT_EQ(set.name, "my");
   EXPECT_EQ(set.labels, (Ids{1, 0}));
   files.splits = folder_.path("no-splits");
-  EXPECT_CONTAINS(message_of([&] { read_own_graph(files); }), files.splits);
+  EXPECT_CONTAINS(message_of<DataError>([&] { read_own_graph(files); }), files.splits);
 }
 
 TEST_F(OwnGraph, PutsRowsInTheOrderOfTheirIds) {
@@ -80,7 +81,7 @@ TEST_F(OwnGraph, PutsRowsInTheOrderOfTheirIds) {
 
 TEST_F(OwnGraph, ReadsSetsOfLabels) {
   folder_.write("labels.csv", "id,red,round\n2,1,1\n0,0,0\n3,,\n");
-  const FileDataset set = read();
+  const RawDataset set = read();
   EXPECT_TRUE(set.multi_label());
   EXPECT_EQ(set.classes, 2);
   EXPECT_EQ(set.label_sets, (Bytes{0, 0, 0, 0, 1, 1, 0, 0}));
@@ -112,7 +113,7 @@ TEST_F(OwnGraph, ReadsArrays) {
 
 TEST_F(OwnGraph, ReadsSplitsOfATable) {
   folder_.write("splits.csv", "id,split0,split1\n3,test,train\n1,val,\n0,train,val\n2,,test\n");
-  const FileDataset set = read();
+  const RawDataset set = read();
   ASSERT_EQ(set.splits.size(), 2U);
   EXPECT_EQ(set.splits[0].train, Ids{0});
   EXPECT_EQ(set.splits[0].val, Ids{1});
@@ -140,7 +141,7 @@ TEST_F(OwnGraph, ReadsSplitsOfMasks) {
   write_npy<uint8_t>(folder_.path("val_masks.npy"), {2, 4}, {0, 1, 0, 0, 1, 0, 0, 0});
   EXPECT_CONTAINS(refusal(), "no array 'test_masks'");
   write_npy<uint8_t>(folder_.path("test_masks.npy"), {2, 4}, {0, 0, 1, 1, 0, 0, 0, 1});
-  const FileDataset set = read();
+  const RawDataset set = read();
   ASSERT_EQ(set.splits.size(), 2U);
   EXPECT_EQ(set.splits[0].test, (Ids{2, 3}));
   EXPECT_EQ(set.splits[1].train, (Ids{1, 2}));
@@ -206,9 +207,9 @@ TEST_F(OwnGraph, RefusesLabelsThatCannotBeUsed) {
 TEST(OwnGraphTables, DoNotTakeMemoryForColumnsWithoutRows) {
   std::string header = "id";
   for (int k = 0; k < 2048; ++k) header += ",c" + std::to_string(k);
-  FileDataset set;
+  RawDataset set;
   set.arcs.nodes = int64_t{1} << 20;
-  EXPECT_CONTAINS(message_of([&] { parse_labels_csv(header, "L.csv", &set); }),
+  EXPECT_CONTAINS(message_of<DataError>([&] { parse_labels_csv(header, "L.csv", &set); }),
                   "bytes of text for 1048576 nodes and 2048 columns (L.csv)");
 }
 
@@ -216,7 +217,7 @@ TEST(OwnGraphTables, SurviveRandomDamage) {
   survive_random_damage("id,a,b\n1,0.5,1\n0,-2e3,\"7\"\n2,1,1\n", 20000,
                         [](const std::string& text) { parse_features_csv(text, "F.csv"); });
   const auto labels = [](const std::string& text) {
-    FileDataset set;
+    RawDataset set;
     set.arcs.nodes = 4;
     parse_labels_csv(text, "L.csv", &set);
   };

@@ -1,4 +1,4 @@
-#include "data/ppi.h"
+#include "data/readers.h"
 
 #include <gtest/gtest.h>
 
@@ -46,9 +46,9 @@ class Ppi : public testing::Test {
     write_npy<T>(folder_.path(name + ".npy"), shape, values);
   }
 
-  FileDataset read() { return read_ppi(folder_.path("")); }
+  RawDataset read() { return ppi_reader.read(folder_.path("")); }
   std::string refusal() {
-    return message_of([&] { read(); });
+    return message_of<DataError>([&] { read(); });
   }
 
   TemporaryFolder folder_;
@@ -78,18 +78,18 @@ TEST_F(Ppi, HasTheFoldersNameWithAndWithoutASlash) {
   const std::string path = folder_.path("");
   const std::string bare = path.substr(0, path.size() - 1);
   const std::string name = std::filesystem::path(bare).filename().string();
-  EXPECT_EQ(read_ppi(path).name, name);
-  EXPECT_EQ(read_ppi(bare).name, name);
-  EXPECT_EQ(read_ppi(path + ".").name, name);
+  EXPECT_EQ(ppi_reader.read(path).name, name);
+  EXPECT_EQ(ppi_reader.read(bare).name, name);
+  EXPECT_EQ(ppi_reader.read(path + ".").name, name);
 }
 
 TEST_F(Ppi, IsRecognisedByOneGraph) {
-  EXPECT_TRUE(is_ppi(folder_.path("")));
+  EXPECT_TRUE(ppi_reader.recognise(folder_.path("")));
   const TemporaryFolder other;
-  EXPECT_FALSE(is_ppi(other.path("")));
-  EXPECT_FALSE(is_ppi(other.path("missing")));
+  EXPECT_FALSE(ppi_reader.recognise(other.path("")));
+  EXPECT_FALSE(ppi_reader.recognise(other.path("missing")));
   other.write("valid_graph.json", "");
-  EXPECT_TRUE(is_ppi(other.path("")));
+  EXPECT_TRUE(ppi_reader.recognise(other.path("")));
 }
 
 TEST_F(Ppi, KeepsKnownRowsApartFromZeroRows) {
@@ -210,8 +210,8 @@ TEST_F(Ppi, RefusesFeaturesThatAreNotFinite) {
 TEST(RealPpi, HasTheKnownCounts) {
   const auto path = real_data("ppi");
   if (!path) GTEST_SKIP() << no_real_data;
-  ASSERT_TRUE(is_ppi(*path));
-  const auto set = read_ppi(*path);
+  ASSERT_TRUE(ppi_reader.recognise(*path));
+  const auto set = ppi_reader.read(*path);
   EXPECT_EQ(set.name, "ppi");
   ASSERT_EQ(set.splits.size(), 1U);
   EXPECT_EQ(set.splits[0].train.size(), 44906U);

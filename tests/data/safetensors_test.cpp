@@ -24,7 +24,7 @@ SafeTensors parse(const std::string& bytes) {
 }
 
 std::string refusal(const std::string& bytes) {
-  const std::string message = message_of([&] { parse(bytes); });
+  const std::string message = message_of<DataError>([&] { parse(bytes); });
   EXPECT_CONTAINS(message, "corrupted");
   EXPECT_CONTAINS(message, "model.safetensors");
   return message;
@@ -154,7 +154,7 @@ TEST(Safetensors, WritesOnlyUtf8Names) {
   SafeTensors content;
   content.metadata["k"] = "\xff";
   const TemporaryFolder folder;
-  EXPECT_CONTAINS(message_of([&] { write_safetensors(folder.path("m"), content); }), "UTF-8");
+  EXPECT_CONTAINS(message_of<DataError>([&] { write_safetensors(folder.path("m"), content); }), "UTF-8");
 }
 
 TEST(Safetensors, TakesAWrongShapeForAMistakeOfTheProgrammer) {
@@ -167,7 +167,7 @@ TEST(Safetensors, TakesAWrongShapeForAMistakeOfTheProgrammer) {
 }
 
 TEST(Safetensors, ReportsAFullDisk) {
-  EXPECT_CONTAINS(message_of([] { write_safetensors("/dev/full", example()); }), "No space left");
+  EXPECT_CONTAINS(message_of<DataError>([] { write_safetensors("/dev/full", example()); }), "No space left");
 }
 
 TEST(Safetensors, RefusesEveryTruncation) {

@@ -22,7 +22,7 @@ TEST(Sha256, OfAFileIsThatOfItsBytes) {
   EXPECT_EQ(sha256_of_file(folder.write("a", million)),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
   EXPECT_EQ(sha256_of_file(folder.write("b", "")), sha256_of(""));
-  EXPECT_CONTAINS(message_of([&] { sha256_of_file(folder.path("none")); }), "none");
+  EXPECT_CONTAINS(message_of<DataError>([&] { sha256_of_file(folder.path("none")); }), "none");
 }
 
 }  // namespace

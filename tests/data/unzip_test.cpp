@@ -35,7 +35,7 @@ struct Unzip : testing::Test {
   std::string out = folder.path("out/inside");
   void SetUp() override { make_folders(out); }
   std::string refusal(const std::string& archive) const {
-    std::string message = message_of([&] { unpack_zip(archive, out); });
+    std::string message = message_of<DataError>([&] { unpack_zip(archive, out); });
     EXPECT_CONTAINS(message, archive);
     return message;
   }

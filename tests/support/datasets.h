@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "data/file_dataset.h"
+#include "data/raw_dataset.h"
 
 namespace eignn {
 
@@ -34,7 +34,7 @@ inline NodePairs undirected_pairs(const ArcList& arcs) {
   return pairs;
 }
 
-inline void expect_same_splits(const FileDataset& a, const FileDataset& b) {
+inline void expect_same_splits(const RawDataset& a, const RawDataset& b) {
   ASSERT_EQ(a.splits.size(), b.splits.size());
   for (size_t k = 0; k < a.splits.size(); ++k) {
     EXPECT_EQ(a.splits[k].train, b.splits[k].train) << "split " << k;
@@ -44,7 +44,7 @@ inline void expect_same_splits(const FileDataset& a, const FileDataset& b) {
 }
 
 /// Everything but the arcs; features are compared as numbers.
-inline void expect_same_nodes(const FileDataset& a, const FileDataset& b) {
+inline void expect_same_nodes(const RawDataset& a, const RawDataset& b) {
   EXPECT_EQ(a.features.shape, b.features.shape);
   EXPECT_TRUE(a.features.as<double>() == b.features.as<double>()) << "the features differ";
   EXPECT_EQ(a.labels, b.labels);

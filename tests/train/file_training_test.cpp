@@ -20,8 +20,8 @@ namespace eignn {
 namespace {
 
 // Rings of ten nodes, `graphs` of them; a node's features are noise around its ring's parity.
-FileDataset rings(int64_t graphs, bool sets_of_labels) {
-  FileDataset set;
+RawDataset rings(int64_t graphs, bool sets_of_labels) {
+  RawDataset set;
   set.name = "rings";
   const int64_t n = 10 * graphs;
   set.arcs.nodes = n;
@@ -183,7 +183,7 @@ TEST(FilesToTraining, AResumedRunOverGraphsIsTheSame) {
 
 TEST(FilesToTraining, RowsAreDividedByTheirSum) {
   const TemporaryFolder folder;
-  FileDataset set = rings(6, false);
+  RawDataset set = rings(6, false);
   auto X = set.features.as<double>();
   for (int k = 0; k < 4; ++k) X[k] = 0;  // a node without features
   set.features = array_of(std::vector<int64_t>{60, 4}, X);
@@ -203,7 +203,7 @@ TEST(FilesToTraining, RowsAreDividedByTheirSum) {
 
 TEST(FilesToTraining, TooFewLabelsAreRefused) {
   const TemporaryFolder folder;
-  FileDataset set = rings(2, false);
+  RawDataset set = rings(2, false);
   for (size_t v = 2; v < set.labels.size(); ++v) set.labels[v] = -1;
   set.labels[12] = 1;
   write_compact(set, folder.path("few"));

@@ -1,0 +1,57 @@
+// A data set as files give it, before any tensor is made of it: what every reader returns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/arc_list.h"
+#include "data/npy.h"
+#include "data/text_lines.h"
+
+namespace eignn {
+
+/// Node indices, ascending.
+struct NodeSplit {
+  std::vector<int64_t> train, val, test;
+};
+
+struct RawDataset {
+  std::string name;    ///< the file's or folder's own, without path and extension
+  std::string format;  ///< for people: "Geom-GCN text"
+  std::string path;    ///< where it was read, for messages
+  ArcList arcs;        ///< as the file has them; `arcs.nodes` is n
+  Array features;      ///< (n, d), any number type
+
+  // One label a node …
+  std::vector<int64_t> labels;  ///< (n,): 0 … classes-1, or -1 where it is not known; empty when multi-label
+  // … or a set of labels a node.
+  std::vector<uint8_t> label_sets;  ///< (n, classes) row by row, 0 or 1; empty when there is one label a node
+  std::vector<uint8_t> known;       ///< (n,): 1 where the row of label_sets is known; empty: everywhere
+  int64_t classes = 0;
+
+  std::vector<int64_t> graph_of;  ///< (n,): which graph a node is of, from 0; empty: there is one graph
+  std::vector<NodeSplit> splits;  ///< empty: the files have none
+
+  int64_t nodes() const { return arcs.nodes; }
+  bool multi_label() const { return !label_sets.empty(); }
+};
+
+/// Throws the DataError of the first thing that does not fit: no node, an arc to a node that is not there,
+/// sizes that differ, a feature that is not finite, a label out of range, an arc between two graphs, a split
+/// with a node out of range or in two parts, a split without nodes to train, validate or test on. Every
+/// reader ends with it.
+void check(const RawDataset& set);
+
+/// How many classes single labels have: the largest and one.
+int64_t count_classes(const std::vector<int64_t>& labels);
+
+/// What a set is called: the last part of its path, for a file without the extension.
+std::string name_of_path(const std::string& path);
+
+/// The split of three masks (n,), numbers of any type, not zero: in. `origin` names the masks in messages.
+/// Parts that overlap or are empty are refused here already, where their file is known.
+NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,
+                         const std::vector<uint8_t>& test, int64_t nodes, const Where& origin);
+
+}  // namespace eignn

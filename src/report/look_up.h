@@ -1,0 +1,20 @@
+// How far features alone lead on a data set: what the best look-up table of the training nodes scores.
+#pragma once
+
+#include "eignn/dataset.h"
+
+namespace eignn {
+
+struct LookUp {
+  double score = 0;     // of the look-up on the test nodes: accuracy, or micro-F1 where nodes have label sets
+  double constant = 0;  // of answering the most frequent class of the training nodes everywhere
+};
+
+/// A test node is given the most frequent label among the training nodes with the very same features, and the
+/// most frequent of all training labels where there is no such node. Equal counts: the label that is more
+/// frequent in all of training, then the smaller one. Label sets are looked up class by class, a class is in
+/// when more than half of the nodes have it. A score near that of a trained model says that the split leaks,
+/// or that the graph is not needed.
+LookUp best_look_up(const Dataset& dataset, const Split& split);
+
+}  // namespace eignn

@@ -1,0 +1,154 @@
+#include "run/recipes.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "data/atomic_file.h"
+#include "data/toml.h"
+#include "eignn/dataset.h"
+#include "eignn/error.h"
+#include "eignn/model.h"
+#include "eignn/train.h"
+#include "support/message_of.h"
+#include "train/config.h"
+
+namespace eignn {
+namespace {
+
+const std::string resolved_file = EIGNN_TEST_FILES "/run/recipes_resolved.txt";
+
+TrainConfig config_of(const std::string& model, const std::string& dataset, int64_t classes = 2) {
+  TrainConfig config;
+  assign(config, "model", model);
+  assign(config, "dataset", dataset);
+  assign(config, "num-classes", std::to_string(classes));
+  return config;
+}
+
+std::string setting(const TrainConfig& config, const std::string& name) {
+  return to_strings(config).at(name);
+}
+
+// "gcn texas: dropout=0.5 …" for each model and data set, those with the same settings on one line.
+std::string resolved() {
+  std::vector<std::pair<std::string, int64_t>> data = {{"chains", 2}, {"chains", 5}};
+  for (const std::string& name : dataset_names())
+    if (name != "chains") data.emplace_back(name, 2);
+  data.emplace_back("./a-file.npz", 2);
+  std::string out;
+  for (const std::string& model : model_names()) {
+    std::vector<std::pair<std::string, std::string>> lines;  // settings, data sets
+    for (const auto& [dataset, classes] : data) {
+      std::string settings;
+      for (const auto& [name, text] :
+           find_recipe(model, dataset, {{"num-classes", std::to_string(classes)}}).settings)
+        settings += fmt::format(" {}={}", name, text);
+      const std::string label = dataset == "chains" ? fmt::format("chains({})", classes) : dataset;
+      const auto same = std::find_if(lines.begin(), lines.end(),
+                                     [&, &all = settings](const auto& line) { return line.first == all; });
+      if (same == lines.end())
+        lines.emplace_back(settings, label);
+      else
+        same->second += " " + label;
+    }
+    for (const auto& [settings, sets] : lines) out += fmt::format("{} {}:{}\n", model, sets, settings);
+  }
+  return out;
+}
+
+// A change of recipes/ that is meant is accepted with EIGNN_ACCEPT_RECIPES=1.
+TEST(Recipes, OfEveryModelAndDataSetAreThoseThatWereAccepted) {
+  if (std::getenv("EIGNN_ACCEPT_RECIPES") != nullptr) std::ofstream(resolved_file) << resolved();
+  EXPECT_EQ(resolved(), read_whole_file(resolved_file));
+}
+
+TEST(Recipes, AreAllValid) {
+  for (const std::string& model : model_names())
+    for (const std::string& dataset : dataset_names())
+      for (const int64_t classes : {2, 5}) {
+        TrainConfig config = config_of(model, dataset, classes);
+        EXPECT_NO_THROW(apply_recipe(config, {}); validate(config)) << model << " " << dataset;
+      }
+}
+
+TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
+  std::set<std::string> kinds = {"default"};
+  const auto models = model_names();
+  for (const EmbeddedRecipe& recipe : embedded_recipes())
+    if (recipe.name == "kinds")
+      for (const TomlTable& kind : parse_toml_tables(recipe.toml, "kinds")) {
+        kinds.insert(kind.name);
+        ASSERT_NE(kind.find("datasets"), nullptr) << kind.name;
+        for (const auto& dataset : kind.find("datasets")->values)
+          EXPECT_TRUE(is_dataset_name(dataset)) << dataset;
+      }
+  EXPECT_GT(kinds.size(), 1u);
+  for (const EmbeddedRecipe& recipe : embedded_recipes()) {
+    if (recipe.name == "kinds") continue;
+    EXPECT_EQ(std::count(models.begin(), models.end(), recipe.name), 1) << recipe.name;
+    for (const TomlTable& table : parse_toml_tables(recipe.toml, recipe.name)) {
+      EXPECT_TRUE(kinds.count(table.name) || is_dataset_name(table.name)) << recipe.name << " " << table.name;
+      for (const TomlSetting& own : table.settings) {
+        TrainConfig config;
+        config.model = model_options(recipe.name);
+        EXPECT_NO_THROW(assign(config, own.name, own.single(recipe.name))) << recipe.name << " " << own.name;
+      }
+    }
+  }
+}
+
+TEST(Recipes, OfADataSetLieOnTopOfItsKindAndThatOnTheDefault) {
+  const auto tables = [](const std::string& model, const std::string& dataset, const char* classes = "2") {
+    return find_recipe(model, dataset, {{"num-classes", classes}}).tables;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(tables("gcnii", "texas"), (Names{"default", "universities", "texas"}));
+  EXPECT_EQ(tables("mlp", "wisconsin"), (Names{"default", "universities"}));
+  EXPECT_EQ(tables("gcn", "film"), (Names{"default", "wikipedia"}));
+  EXPECT_EQ(tables("ignn", "ppi"), (Names{"default", "ppi"}));
+  EXPECT_EQ(tables("gcn", "./mine.npz"), Names{"default"});
+  EXPECT_EQ(tables("eignn", "chains"), Names{"chains-binary"});
+  EXPECT_EQ(tables("eignn", "chains", "5"), Names{"chains-multiclass"});
+  EXPECT_EQ(tables("eignn", "./mine.npz"), Names{});
+
+  TrainConfig texas = config_of("gcnii", "texas"), others = config_of("gcnii", "wisconsin");
+  assign(texas, "theta", "7");  // given, and stays
+  EXPECT_EQ(apply_recipe(texas, {"theta"}), "gcnii/texas");
+  apply_recipe(others, {});
+  EXPECT_EQ(setting(texas, "layers"), "32");
+  EXPECT_EQ(setting(others, "layers"), "16");
+  EXPECT_EQ(setting(texas, "theta"), "7");
+  EXPECT_EQ(setting(texas, "feature-norm"), "row");
+}
+
+TEST(Recipes, ANamedOneHoldsForAnyData) {
+  TrainConfig named = config_of("eignn", "squirrel"), own = config_of("eignn", "./squirrel.npz");
+  apply_recipe(named, {});
+  EXPECT_EQ(apply_recipe(own, {}, "squirrel"), "eignn/squirrel");
+  assign(own, "dataset", "squirrel");
+  EXPECT_EQ(to_strings(own), to_strings(named));
+
+  TrainConfig kind = config_of("gcn", "./mine.npz"), member = kind;
+  EXPECT_EQ(apply_recipe(kind, {}, "wikipedia"), "gcn/wikipedia");
+  EXPECT_EQ(apply_recipe(member, {}, "film"), "gcn/wikipedia");
+  EXPECT_EQ(to_strings(kind), to_strings(member));
+}
+
+TEST(Recipes, AnUnknownNameIsRefusedWithTheNearest) {
+  TrainConfig config = config_of("gcn", "karate");
+  try {
+    apply_recipe(config, {}, "squirel");
+    FAIL();
+  } catch (const ArgumentError& error) {
+    EXPECT_EQ(error.field(), "recipe");
+    EXPECT_CONTAINS(error.what(), "did you mean squirrel?");
+  }
+  EXPECT_THROW(apply_recipe(config, {}, "kinds"), ArgumentError);
+  EXPECT_THROW(apply_recipe(config, {}, "chains-binary"), ArgumentError);  // gcn has none for them
+}
+
+}  // namespace
+}  // namespace eignn
