@@ -71,16 +71,6 @@ class ConvergenceError : public Error {
   double residual_;
 };
 
-/// The names of the previous edition, until every room throws the types above.
-class UsageError : public ArgumentError {
- public:
-  explicit UsageError(const std::string& what) : ArgumentError({}, what) {}
-};
-class InputError : public Error {
- public:
-  explicit InputError(const std::string& what) : Error(what, {}, {}) {}
-};
-
 /// The machine cannot give what is needed: memory, disk, a device, the network, a program.
 class ResourceError : public Error {
  public:

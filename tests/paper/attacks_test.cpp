@@ -179,7 +179,7 @@ TEST(Attacks, TheExperimentTakesTheRowsThatThePaperAttacks) {
   EXPECT_EQ(attacks.runs_of, "heterophilic");
   ReproduceOptions options;
   options.rows = {"chameleon"};
-  EXPECT_CONTAINS(message_of<UsageError>([&] { attacks.check(options); }), "--rows");
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { attacks.check(options); }), "rows");
 }
 
 }  // namespace

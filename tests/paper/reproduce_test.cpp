@@ -48,12 +48,12 @@ TEST(ReproduceTables, AllModelsOfThePaperAreThere) {
 TEST(ReproduceTables, RefuseRowsThatNoneOfTheModelsHas) {
   ReproduceOptions options;
   options.rows = {"chameleon-plain"};
-  EXPECT_NE(message_of<UsageError>([&] { rows_of(table_named("heterophilic"), options); }).find("--rows"),
+  EXPECT_NE(message_of<ArgumentError>([&] { rows_of(table_named("heterophilic"), options); }).find("rows"),
             std::string::npos);
   options.rows = {"chameleon-plain-symmetric"};
   options.models = {"gcn"};
   EXPECT_NE(
-      message_of<UsageError>([&] { rows_of(table_named("heterophilic"), options); }).find("eignn alone"),
+      message_of<ArgumentError>([&] { rows_of(table_named("heterophilic"), options); }).find("eignn alone"),
       std::string::npos);
 }
 
@@ -94,18 +94,18 @@ TEST(Reproductions, HaveOneNameEach) {
 }
 
 TEST(Reproductions, AnswerAWrongNameWithTheNearest) {
-  EXPECT_NE(message_of<UsageError>([] { reproduction("chains-binry"); }).find("did you mean chains-binary?"),
+  EXPECT_NE(message_of<ArgumentError>([] { reproduction("chains-binry"); }).find("did you mean chains-binary?"),
             std::string::npos);
   const auto says = [](const char* name, const ReproduceOptions& options) {
-    return message_of<UsageError>([&] { check_options(reproduction(name), options); });
+    return message_of<ArgumentError>([&] { check_options(reproduction(name), options); });
   };
   ReproduceOptions models, rows, lengths;
   models.models = {"ignn-finit"};
   rows.rows = {"cornell"};
   lengths.lengths = {10};
   EXPECT_NE(says("finite-depth", models).find("did you mean ignn-finite?"), std::string::npos);
-  EXPECT_NE(says("noise", rows).find("--rows"), std::string::npos);
-  EXPECT_NE(says("ppi", lengths).find("--lengths"), std::string::npos);
+  EXPECT_NE(says("noise", rows).find("rows"), std::string::npos);
+  EXPECT_NE(says("ppi", lengths).find("lengths"), std::string::npos);
 }
 
 TEST(Reproductions, TheIndexLinksEachPage) {

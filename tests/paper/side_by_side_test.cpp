@@ -83,7 +83,7 @@ TEST(SideBySide, PublishedTakesNoDirectedGraph) {
   ours.propagation.direction = Direction::in;
   TrainConfig published = ours;
   published.eignn().solver = "published";
-  EXPECT_CONTAINS(message_of<UsageError>([&] { compare_losses(ours, published, load_dataset(ours), 1); }),
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { compare_losses(ours, published, load_dataset(ours), 1); }),
                   "published");
 }
 

@@ -198,10 +198,10 @@ TEST(Study, ASecondCallRunsOnlyWhatIsMissing) {
   };
   const Study study = study_named("chains-binary");
   const JobRunner stops = [&](const Job& job) {
-    if (started == 3) throw InputError("interrupted (here); go on");
+    if (started == 3) throw ResourceError("interrupted", "here", "go on");
     return keeps(job);
   };
-  EXPECT_THROW(run_study(study, options, stops, {}), InputError);
+  EXPECT_THROW(run_study(study, options, stops, {}), ResourceError);
   std::vector<double> left;
   const ResultJson first =
       run_study(study, options, keeps, [&](const RunReport& report) { left.push_back(report.seconds_left); });

@@ -13,7 +13,7 @@ namespace eignn {
 template <class Read>
 void expect_every_truncation_refused(const std::string& bytes, Read read) {
   for (size_t length = 0; length < bytes.size(); ++length) {
-    EXPECT_THROW(read(bytes.substr(0, length)), InputError) << length << " of " << bytes.size() << " bytes";
+    EXPECT_THROW(read(bytes.substr(0, length)), Error) << length << " of " << bytes.size() << " bytes";
   }
 }
 

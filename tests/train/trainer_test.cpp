@@ -96,7 +96,7 @@ TEST(Training, ResumedIsIdenticalToUninterrupted) {
       EXPECT_EQ(metrics_without_times(whole), metrics_without_times(parts));
       EXPECT_EQ(read_whole_file(whole + "/predictions.csv"), read_whole_file(parts + "/predictions.csv"));
       EXPECT_FALSE(std::filesystem::exists(parts + "/resume.safetensors"));
-      EXPECT_THROW(train({}, parts, true), InputError);  // complete
+      EXPECT_THROW(train({}, parts, true), DataError);  // complete
     }
   }
 }
@@ -136,7 +136,7 @@ TEST(Training, ARunFolderHoldsWhatItPromises) {
                           "version",
                           "commit"})
     EXPECT_TRUE(json.contains(key)) << key;
-  EXPECT_THROW(train(chains(10, 15), run), InputError);  // a second run does not overwrite the first
+  EXPECT_THROW(train(chains(10, 15), run), DataError);  // a second run does not overwrite the first
 }
 
 TEST(Training, ACheckpointGivesTheModelBack) {
