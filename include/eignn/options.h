@@ -428,5 +428,7 @@ std::map<std::string, std::string> to_strings(const TrainConfig& config);
 
 /// ArgumentError for values out of range and for a data set that is neither a name nor a path.
 void validate(const TrainConfig& config);
+/// The same whatever the data set is called: where the data are at hand already.
+void validate_settings(const TrainConfig& config);
 
 }  // namespace eignn

@@ -84,7 +84,7 @@ TrainedModel::TrainedModel(TrainConfig config, int64_t features, int64_t classes
       classes_(classes),
       multi_label_(multi_label),
       weights_(std::move(weights)) {
-  validate(config_);
+  validate_settings(config_);
 }
 
 void TrainedModel::save(const std::string& path) const {
@@ -116,7 +116,7 @@ TrainedModel load_model(const std::string& given) {
   TrainConfig config;
   try {
     assign_saved(config, content.metadata);
-    validate(config);
+    validate_settings(config);
   } catch (const ArgumentError& error) {  // not the caller is wrong here, but the file
     throw DataError(path, "", fmt::format("the checkpoint's configuration does not hold: {}", error.what()));
   }

@@ -241,7 +241,7 @@ RunOutcome run_training(const RunRequest& request) {
     summary.config = resumed_config(saved, folder->resume_path());
   }
   const TrainConfig& config = summary.config;
-  if (!request.data) validate(config);
+  request.data ? validate_settings(config) : validate(config);
   std::optional<Dataset> own;
   const Dataset& dataset = request.data ? *request.data : own.emplace(load_dataset(config));
   summary.split = split_number(config, dataset);

@@ -438,11 +438,15 @@ std::map<std::string, std::string> to_strings(const TrainConfig& config) {
   return out;
 }
 
-void validate(const TrainConfig& config) {
+void validate_settings(const TrainConfig& config) {
   TrainConfig copy = config;
   for (const Field& field : fields(copy)) field.check();
-  require_dataset(config.dataset);
   require_split(config.split);
+}
+
+void validate(const TrainConfig& config) {
+  validate_settings(config);
+  require_dataset(config.dataset);
 }
 
 }  // namespace eignn
