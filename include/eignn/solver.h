@@ -164,17 +164,6 @@ class Solver {
   double preprocess_seconds_ = 0;
 };
 
-/// What `auto` chooses, and why, in a sentence for people.
-struct Plan {
-  std::string solver;
-  std::string reason;
-};
-
-/// `features` is m; `needs_all` says that the model reads Z at every node (batch norm) rather than at the
-/// labelled.
-Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options,
-                 bool needs_all = false);
-
 /// By name: auto, spectral, direct, krylov, deflated, sparse, picard, published. Throws UsageError for an
 /// unknown name (with the nearest one) and for a graph that the solver cannot take (a symmetric method, a
 /// directed graph).

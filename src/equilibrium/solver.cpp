@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include "eignn/error.h"
+#include "eignn/planner.h"
 #include "equilibrium/solvers.h"
 #include "graph/nearest_name.h"
 
@@ -99,8 +100,13 @@ std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<con
   if (!(options.epsilon >= 0) || !std::isfinite(options.epsilon))
     throw UsageError(
         fmt::format("ε = {} is negative or not finite (--epsilon); the paper uses 1e-12", options.epsilon));
-  if (name == "auto")
-    return make_solver(plan_solver(*S, features, options, needs_all).solver, S, options, features);
+  if (name == "auto") {
+    PlanRequest request{*S};
+    request.options = options;
+    request.width = features;
+    if (needs_all) request.reads = Reads::all_nodes;
+    return make_solver(plan_solver(request).solver, S, options, features);
+  }
   if (name == "spectral") return make_spectral(std::move(S), options);
   if (name == "direct") return make_direct(std::move(S), options, features);
   if (name == "krylov") return make_krylov(std::move(S), options);

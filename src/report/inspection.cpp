@@ -12,6 +12,7 @@
 #include "graph/statistics.h"
 #include "run/checkpoint.h"
 #include "train/config.h"
+#include "train/plan_request.h"
 
 namespace eignn {
 
@@ -103,19 +104,28 @@ void add_labels(const Dataset& dataset, Json& json) {
   json["test_nodes_seen_in_training"] = seen_in_training(dataset, dataset.splits[0]);
 }
 
-void add_spectrum_and_plan(const Propagation& S, const TrainConfig& config, int64_t features, Json& json) {
+void add_spectrum(const Propagation& S, Json& json) {
   if (S.symmetric) {
     const SpectrumRange range = spectrum_range(S);
     json["spectrum"] = {{"min", range.min}, {"max", range.max}};
   } else {
     json["spectrum"] = nullptr;
   }
-  if (config.solver != "auto") {
-    json["planner"] = {{"solver", config.solver}, {"reason", "asked for by --solver or the recipe"}};
-    return;
-  }
-  const Plan plan = plan_solver(S, features, solver_options(config), config.head == "batch-norm");
-  json["planner"] = {{"solver", plan.solver}, {"reason", plan.reason}};
+}
+
+void add_plan(const PlanRequest& request, const TrainConfig& config, Json& json) {
+  const Plan plan = plan_solver(request);
+  Json prices = Json::array();
+  for (const Price& price : plan.prices)
+    prices.push_back({{"solver", price.solver},
+                      {"path", price.path},
+                      {"preparation_s", price.preparation_s},
+                      {"epoch_ms", price.epoch_ms},
+                      {"refused", price.refused.empty() ? Json() : Json(price.refused)}});
+  const bool asked = config.solver != "auto";
+  json["planner"] = {{"solver", asked ? config.solver : plan.solver},
+                     {"reason", asked ? "asked for by the caller or the recipe" : plan.reason},
+                     {"prices", prices}};
 }
 
 void add_warnings(const Propagation& S, Json& json) {
@@ -128,7 +138,7 @@ void add_warnings(const Propagation& S, Json& json) {
         fmt::format("{} nodes repeat another node's features, label and neighbours: they may leak from train "
                     "to test",
                     json["duplicate_nodes"].get<int64_t>()));
-  if (!S.symmetric) warnings.push_back("S is not symmetric: only direct, sparse and picard take it");
+  if (!S.symmetric) warnings.push_back("S is not symmetric: only direct, deflated, sparse and picard take it");
   json["warnings"] = warnings;
 }
 
@@ -180,7 +190,8 @@ Json inspect_graph(const std::string& path, const std::string& format, const Tra
     json[key] = nullptr;
   json["splits"] = Json::array();
   const Propagation S = make_propagation(graph, propagation_options(c));
-  add_spectrum_and_plan(S, c, c.feature_dim, json);
+  add_spectrum(S, json);
+  add_plan(plan_request(S, c), c, json);
   add_warnings(S, json);
   return json;
 }
@@ -192,7 +203,9 @@ Json inspect_dataset(const TrainConfig& config) {
   json["graphs"] = dataset.graphs();
   add_labels(dataset, json);
   const Propagation S = make_propagation(dataset, config);
-  add_spectrum_and_plan(S, config, dataset.feature_count(), json);
+  add_spectrum(S, json);
+  const auto graphs = graph_matrices(dataset, config);
+  add_plan(plan_request(graphs, dataset, config), config, json);
   add_warnings(S, json);
   add_known_traps(dataset, json);
   return json;

@@ -17,6 +17,7 @@
 #include "models/dropout_mask.h"
 #include "train/adam.h"
 #include "train/config.h"
+#include "train/plan_request.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -116,10 +117,10 @@ const std::set<std::string>& settings_of_a_run() {
 }
 
 void require_batchable(const TrainConfig& config, const Dataset& dataset) {
-  const Propagation S = propagation_of_a_batch(config, dataset);
+  propagation_of_a_batch(config, dataset);
   if (config.solver != "auto") return;
-  if (const Plan plan = plan_solver(S, dataset.feature_count(), solver_options(config));
-      plan.solver == "direct")
+  const auto graphs = graph_matrices(dataset, config);
+  if (const Plan plan = plan_solver(plan_request(graphs, dataset, config)); plan.out_of_reach)
     throw UsageError(
         fmt::format("a batch is right to the largest entry alone, and this graph calls for direct: {} "
                     "(--batch-runs); train the runs one by one, or say --solver krylov",
