@@ -74,7 +74,7 @@ struct Sizes {
   double basis_change(double rows, double columns) const {
     constexpr double thin = 48;
     const double share = one_component && rows < 0.75 * n ? rows / n : 1;
-    return 2 * eigen_entries * share * columns * rate.flop * (1 + thin / columns);
+    return eigen_entries * share * (2 * columns * rate.flop * (1 + thin / columns) + rate.number);
   }
 };
 
@@ -115,10 +115,9 @@ Price krylov_price(const Sizes& s, const Eigenbases& bases) {
   if (s.scores && s.stay && s.gamma < 1) {
     const double terms = static_cast<double>(chebyshev_terms(s.gamma, s.tolerance));
     if (2 * terms * s.outputs < 5 * s.n) {
-      const double chain =
-          2 * terms * s.product(s.m, s.m, s.outputs) + 2 * terms * s.m * s.m * s.rate.number / 2;
-      const double sums =
-          2 * s.product(s.n, s.m, terms * s.outputs) + 10 * s.n * terms * s.outputs * s.rate.number;
+      // Each term reads g, and so does its way back.
+      const double chain = 2 * terms * s.m * s.m * (2 * s.outputs * s.rate.flop + s.rate.number / 2);
+      const double sums = s.n * terms * s.outputs * (4 * s.m * s.rate.flop + 10 * s.rate.number);
       const double nodes = s.basis_change(2 * s.trained + s.evaluated, s.outputs);
       return {"krylov", "series", preparation, 1e3 * (4e-4 + s.gram() + s.pullback() + chain + sums + nodes),
               ""};

@@ -237,7 +237,7 @@ PlannerRegret measure_planner(const PlannerProblem& problem, double limit_s) {
     else
       try {
         timing = time_solver(price.solver, problem.config, dataset, limit_s);
-      } catch (const std::exception& error) {
+      } catch (const Error& error) {
         timing.left_out = error.what();
       }
     out.timings.push_back(timing);
