@@ -230,17 +230,6 @@ class Solver {
   std::shared_ptr<detail::Door> door_;
 };
 
-/// What `auto` chooses, and why, in a sentence for people.
-struct Plan {
-  std::string solver;
-  std::string reason;
-};
-
-/// `features` is m; `needs_all` says that the model reads Z at every node (batch norm) rather than at the
-/// labelled.
-Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options,
-                 bool needs_all = false);
-
 /// By name: auto, spectral, direct, krylov, deflated, sparse, picard, published. Throws ArgumentError for an
 /// unknown name (with the nearest one), for options out of range, for an S that is null or contradicts itself
 /// (check() in propagation.h) and for a graph that the solver cannot take (a symmetric method, a directed

@@ -256,12 +256,14 @@ void add_bench(CLI::App& app) {
                             "  eignn bench chains\n"
                             "  eignn bench chains --size 100,20 --dtype float64 --json\n"
                             "  eignn bench heterophilic --dataset cornell --dataset chameleon\n"
+                            "  eignn bench planner --quick\n"
                             "  eignn bench ppi\n"
                             "  eignn bench scaling --quick\n"
                             "docs/performance.md says how to read them.");
   bench->require_subcommand(1);
   add_bench_chains(*bench);
   add_bench_heterophilic(*bench);
+  add_bench_planner(*bench);
   add_bench_ppi(*bench);
   add_bench_scaling(*bench);
   add_peak_memory(*bench);

@@ -8,6 +8,7 @@ namespace eignn::cli {
 
 void add_bench_chains(CLI::App& bench);
 void add_bench_heterophilic(CLI::App& bench);
+void add_bench_planner(CLI::App& bench);
 void add_bench_ppi(CLI::App& bench);
 void add_bench_scaling(CLI::App& bench);
 

@@ -31,6 +31,21 @@ std::string short_text(const Json& value) {
   return fmt::format("{} … ({} in all)", head.dump(), value.size());
 }
 
+void print_plan(const Json& plan) {
+  fmt::print("solver: {} ({})\n", plan["solver"].get<std::string>(), plan["reason"].get<std::string>());
+  std::vector<std::vector<std::string>> rows;
+  for (const Json& price : plan["prices"]) {
+    const std::string path = price["path"].get<std::string>();
+    const bool refused = !price["refused"].is_null();
+    rows.push_back({price["solver"].get<std::string>() + (path.empty() ? "" : ", " + path),
+                    refused ? "-" : fmt::format("{:.2g}", price["preparation_s"].get<double>()),
+                    refused ? "-" : fmt::format("{:.2g}", price["epoch_ms"].get<double>()),
+                    refused ? price["refused"].get<std::string>() : ""});
+  }
+  if (!rows.empty())
+    fmt::print("{}", format_table({"estimates", "preparation, s", "epoch, ms", "not taken because"}, rows));
+}
+
 // Nested values on one line each, for people.
 void print_for_people(const Json& json) {
   std::vector<std::vector<std::string>> rows;
@@ -39,9 +54,7 @@ void print_for_people(const Json& json) {
     rows.push_back({key, short_text(value)});
   }
   fmt::print("{}", format_table({"", ""}, rows).substr(1));
-  if (json.contains("planner"))
-    fmt::print("solver: {} ({})\n", json["planner"]["solver"].get<std::string>(),
-               json["planner"]["reason"].get<std::string>());
+  if (json.contains("planner")) print_plan(json["planner"]);
   if (json.contains("warnings"))
     for (const auto& text : json["warnings"]) fmt::print("warning: {}\n", text.get<std::string>());
 }

@@ -1,145 +1,193 @@
-// Which solver `auto` takes: the cheapest that keeps what the graph's longest path carries.
+// Which solver `auto` takes: the cheapest that fits into memory and keeps what arrives over the longest way.
+#include "eignn/planner.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "eignn/solver.h"
 #include "equilibrium/elimination.h"
+#include "equilibrium/solver_prices.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
 
 namespace {
 
-// Hops after which a dense eigendecomposition, accurate to u relative to the largest entry, has lost the
-// signal. Along a path r + 1/r = 3/a - 1; the start that decays fastest has all eigenvalues of g equal, a =
-// γ/√m.
-double reach_of_spectral(double gamma, double features, double u) {
-  const double a = gamma / std::sqrt(features), half = (3 / a - 1) / 2;
+// Hops after which a method that is accurate to u relative to the largest entry has lost the signal. Along a
+// path r + 1/r = 3/a - 1; the start that decays fastest has all eigenvalues of g equal, a = γ/√m.
+double reach_of_norms(double gamma, double width, double u) {
+  const double a = gamma / std::sqrt(width), half = (3 / a - 1) / 2;
   const double r = half - std::sqrt(half * half - 1);
   return r < 1 ? std::log(u) / std::log(r)
-               : std::numeric_limits<double>::infinity();  // γ = 1, m = 1: nothing falls
+               : std::numeric_limits<double>::infinity();  // γ = 1, m = 1: the signal keeps its size
 }
 
-// What the eigenbases of S hold and take to make, by the sizes of the components; that equal ones are
-// decomposed once is left out. Measured: k³ · 5e-11 s in float32, three times that in float64.
-struct Eigenbases {
-  int64_t largest = 0;
-  double entries = 0, bytes = 0, seconds = 0;
-  bool affordable() const { return bytes < 8e9 && seconds < 120; }
-};
+constexpr double most_bytes = 8e9;             // of eigenbases
+constexpr double most_factor_bytes = 4e9;      // of an elimination for all m shifts
+constexpr double most_updates = 1e8;           // of an elimination for one shift
+constexpr int64_t largest_component = 32'766;  // LAPACK counts its work space in 32 bits
 
-Eigenbases eigenbases_of(const Propagation& S, torch::Dtype dtype) {
-  const bool single = dtype == torch::kFloat32;
-  const Components components = weak_components(S.pattern());
-  std::vector<int64_t> size(components.count, 0);
-  for (const int64_t label : components.label) ++size[label];
-  Eigenbases out;
-  for (const int64_t nodes : size) {
-    const double k = static_cast<double>(nodes);
-    out.largest = std::max(out.largest, nodes);
-    out.entries += k * k;
-    out.bytes += (single ? 4 : 8) * k * k;
-    out.seconds += (single ? 5e-11 : 1.5e-10) * k * k * k;
+// What the decision rests on.
+struct Facts {
+  const PlanRequest& request;
+  double m;
+  EliminationCost elimination;
+  Eigenbases bases;
+  bool eliminable;   // in bearable memory and time
+  int64_t hops = 0;  // known where the elimination is possible; nobody else keeps a long way anyway
+  double reach;
+
+  explicit Facts(const PlanRequest& r)
+      : request(r),
+        m(static_cast<double>(std::max<int64_t>(r.width, 1))),
+        elimination(trial_elimination()),
+        bases(r.S, r.options.dtype),
+        eliminable(elimination.updates < most_updates && factors_fit(elimination.slots)),
+        reach(reach_of_norms(r.options.gamma, m, unit_roundoff(r.options.dtype))) {
+    if (eliminable) hops = r.hops >= 0 ? r.hops : longest_hops(r.S.pattern());
   }
-  const double largest = static_cast<double>(out.largest);
-  out.bytes += 3 * (single ? 4 : 8) * largest * largest;  // while it is made
-  return out;
-}
+  bool far() const { return eliminable && static_cast<double>(hops) > reach; }
+  std::string why_far() const {
+    return fmt::format(
+        "a path of {} hops is longer than the {} over which the other solvers keep a signal, and the "
+        "elimination needs {} entries for {} nodes",
+        hops, static_cast<int64_t>(reach), elimination.slots, request.S.nodes);
+  }
+  std::string why_no_bases() const {
+    return fmt::format("the eigenbasis of a component of {} nodes would take {:.2g} GB and {:.2g} minutes",
+                       bases.largest, 1e-9 * bases.bytes, bases.seconds / 60);
+  }
 
-// Floating operations of one training step in units of a plain matrix product, so that they compare as times.
-// The weights are measured: a symmetric eigendecomposition of size m runs like 40 m³ operations of a product
-// (on a GPU, whose products are the faster, like 150 m³), an elimination's scattered updates like 10 of
-// its operations each, and so do the gathered rows of a sparse product.
-struct StepCost {
-  double decomposition, spectral, krylov, deflated, direct, sparse;
+ private:
+  bool factors_fit(int64_t slots) const { return 32.0 * static_cast<double>(slots) * m < most_factor_bytes; }
+  // Every edge is in the factors, so that many a large graph needs no trial ordering.
+  EliminationCost trial_elimination() const {
+    const Propagation& S = request.S;
+    return factors_fit((S.entries() - S.nodes) / 2) ? estimate_elimination(S)
+                                                    : EliminationCost::unaffordable(S.nodes);
+  }
 };
 
-StepCost step_cost(const Propagation& S, double m, const EliminationCost& elimination,
-                   const SolverOptions& options) {
-  const double n = static_cast<double>(S.nodes), slots = static_cast<double>(elimination.slots);
-  const double decomposition = (options.device.is_cpu() ? 40 : 150) * m * m * m, products = 2 * n * m * m;
+std::string refusal(const Price& price, const Facts& facts) {
+  const bool in_eigenbasis = price.solver == "spectral" || price.solver == "krylov";
+  if (in_eigenbasis && !facts.request.S.symmetric) return "S is not symmetric";
+  if (in_eigenbasis && (facts.bases.bytes > most_bytes || facts.bases.largest > largest_component))
+    return facts.why_no_bases();
+  if (price.solver == "direct" && !facts.eliminable) return "the elimination fills in too much";
+  return "";
+}
+
+// Not refused before refused, then by the cost of a run.
+void sort_by_cost(std::vector<Price>& prices, int64_t epochs) {
+  std::stable_sort(prices.begin(), prices.end(), [&](const Price& a, const Price& b) {
+    if (a.refused.empty() != b.refused.empty()) return a.refused.empty();
+    return a.seconds(epochs) < b.seconds(epochs);
+  });
+}
+
+Plan plan_on_cpu(const Facts& facts) {
+  const PlanRequest& request = facts.request;
+  Plan plan;
+  plan.prices = solver_prices(request, facts.bases, facts.elimination);
+  for (Price& price : plan.prices) price.refused = refusal(price, facts);
+  sort_by_cost(plan.prices, request.epochs);
+  if (facts.far()) {
+    // Exactness is worth a factor, but not any.
+    constexpr double worth = 20;
+    const auto direct = std::find_if(plan.prices.begin(), plan.prices.end(),
+                                     [](const Price& price) { return price.solver == "direct"; });
+    if (direct->seconds(request.epochs) < worth * plan.prices[0].seconds(request.epochs)) {
+      for (Price& price : plan.prices)
+        if (price.solver != "direct" && price.refused.empty())
+          price.refused =
+              fmt::format("keeps a signal over {} of {} hops", static_cast<int64_t>(facts.reach), facts.hops);
+      sort_by_cost(plan.prices, request.epochs);
+      plan.out_of_reach = true;
+    }
+  }
+  const Price& best = plan.prices[0];
+  plan.solver = best.solver;
+  if (plan.out_of_reach) {
+    plan.reason = facts.why_far();
+    return plan;
+  }
+  plan.reason = fmt::format(
+      "{} features on {} nodes, {} entries of S: {}{} costs least over {} epochs, about {:.2g} s and {:.2g} "
+      "ms an epoch",
+      request.width, request.S.nodes, request.S.entries(), best.solver,
+      best.path.empty() ? "" : " (" + best.path + ")", request.epochs, best.preparation_s, best.epoch_ms);
+  const auto no_bases = std::find_if(plan.prices.begin(), plan.prices.end(), [](const Price& price) {
+    return price.refused.find("eigenbasis") != std::string::npos;
+  });
+  if (no_bases != plan.prices.end()) plan.reason += "; " + no_bases->refused;
+  return plan;
+}
+
+// Floating operations of a step in units of a plain product, as they were measured on an H200: an
+// eigendecomposition runs like 150 m³ of them, gathered rows like ten each.
+Plan plan_on_gpu(const Facts& facts) {
+  const PlanRequest& request = facts.request;
+  const Propagation& S = request.S;
+  const double n = static_cast<double>(S.nodes), m = facts.m,
+               slots = static_cast<double>(facts.elimination.slots);
+  const double decomposition = 150 * m * m * m, products = 2 * n * m * m;
   const double hop = 10 * 2 * static_cast<double>(S.entries()) * m;
-  // deflated: two products in the adjoint, one for R and one for good measure; four hops.
-  // Iterations of the two solves, for γμ = γ/2; half of sparse's columns are done after half of them.
-  const double recurrence = 2 * std::log(backward_tolerance(options)) / std::log(options.gamma / 2);
-  const double sparse = S.symmetric ? recurrence / 3 : recurrence / 2;
-  return {decomposition,
-          decomposition + 5 * products,
-          8 * products,
-          4 * products + 4 * hop,
-          decomposition + products + 10 * m * (2 * elimination.updates + 8 * slots + 8 * n),
-          decomposition + 4 * products + (sparse + 1) * hop};
+  const double steps =
+      2 * std::log(backward_tolerance(request.options)) / std::log(request.options.gamma / 2);
+  const double spectral = decomposition + 5 * products, krylov = 8 * products,
+               deflated = 4 * products + 4 * hop;
+  const double direct =
+      decomposition + products + 10 * m * (2 * facts.elimination.updates + 8 * slots + 8 * n);
+  const double sparse = decomposition + 4 * products + (steps / (S.symmetric ? 3 : 2) + 1) * hop;
+  const char* on_cpu = "; it runs on the CPU";
+
+  Plan plan;
+  const auto choose = [&](const char* solver, const std::string& reason) {
+    plan.solver = solver;
+    plan.reason = reason;
+    return plan;
+  };
+  if (!S.symmetric) {
+    if (facts.eliminable)
+      return choose("direct",
+                    fmt::format("the graph is directed, and its elimination needs {} entries for {} nodes{}",
+                                facts.elimination.slots, S.nodes, on_cpu));
+    const char* reason = "the graph is directed, and its elimination fills in too much";
+    if (decomposition < sparse / 2) return choose("sparse", reason);
+    return choose("deflated", fmt::format("{}; {} features on {} nodes: products with g cost less than its "
+                                          "eigendecomposition",
+                                          reason, request.width, S.nodes));
+  }
+  const bool affordable = facts.bases.bytes < most_bytes && facts.bases.seconds < 120;
+  if (facts.far() && direct < 20 * (affordable ? std::min(spectral, krylov) : sparse)) {
+    plan.out_of_reach = true;
+    return choose("direct", facts.why_far() + on_cpu);
+  }
+  if (!affordable) return choose("sparse", facts.why_no_bases());
+  if (krylov < spectral) {
+    // krylov takes a series where only scores are read; for γ = 1 only conjugate gradients have a bound.
+    const bool all = request.reads == Reads::all_nodes;
+    const double to_nodes = (all ? 4 : 2) * facts.bases.entries * m;
+    if (all && request.options.gamma < 1 && deflated < krylov + to_nodes)
+      return choose("deflated",
+                    fmt::format("{} features on {} nodes, all of them read: products with g and S cost less "
+                                "than eigenbases",
+                                request.width, S.nodes));
+    return choose("krylov", fmt::format("{} features on {} nodes: products with g cost less than its "
+                                        "eigendecomposition",
+                                        request.width, S.nodes));
+  }
+  return choose("spectral", fmt::format("{} features on {} nodes, symmetric: the closed form costs least",
+                                        request.width, S.nodes));
 }
 
 }  // namespace
 
-Plan plan_solver(const Propagation& S, int64_t features, const SolverOptions& options, bool needs_all) {
-  const double m = static_cast<double>(std::max<int64_t>(features, 1));
-  // The factors of all m shifts must fit into memory. Every edge is in them, so that many a large graph needs
-  // no trial ordering.
-  const auto factors_fit = [&](int64_t slots) { return 32.0 * static_cast<double>(slots) * m < 4e9; };
-  const EliminationCost elimination = factors_fit((S.entries() - S.nodes) / 2)
-                                          ? estimate_elimination(S)
-                                          : EliminationCost::unaffordable(S.nodes);
-  const StepCost cost = step_cost(S, m, elimination, options);
-  const bool affordable = elimination.updates < 1e8 && factors_fit(elimination.slots);
-  const char* on_cpu = options.device.is_cpu() ? "" : "; it runs on the CPU";
-
-  if (!S.symmetric) {
-    if (affordable)
-      return {"direct",
-              fmt::format("the graph is directed, and its elimination needs {} entries for {} nodes{}",
-                          elimination.slots, S.nodes, on_cpu)};
-    const char* reason = "the graph is directed, and its elimination fills in too much";
-    if (cost.decomposition < cost.sparse / 2) return {"sparse", reason};
-    return {"deflated", fmt::format("{}; {} features on {} nodes: products with g cost less than its "
-                                    "eigendecomposition",
-                                    reason, features, S.nodes)};
-  }
-  const Eigenbases bases = eigenbases_of(S, options.dtype);
-  const double others = bases.affordable() ? std::min(cost.spectral, cost.krylov) : cost.sparse;
-  if (affordable) {
-    const double reach = reach_of_spectral(options.gamma, m, unit_roundoff(options.dtype));
-    const int64_t hops = longest_hops(S.pattern());
-    if (static_cast<double>(hops) > reach && cost.direct < 20 * others)
-      return {"direct",
-              fmt::format("a path of {} hops is longer than the {} that an eigendecomposition keeps, and the "
-                          "elimination needs {} entries for {} nodes{}",
-                          hops, static_cast<int64_t>(reach), elimination.slots, S.nodes, on_cpu)};
-    if (cost.direct < others && options.device.is_cpu() && !needs_all)
-      return {"direct",
-              fmt::format("the elimination is sparse ({} entries for {} nodes)", elimination.slots, S.nodes)};
-  }
-  if (!bases.affordable())
-    return {"sparse",
-            fmt::format("the eigenbasis of a component of {} nodes would take {:.2g} GB and {:.2g} minutes{}",
-                        bases.largest, 1e-9 * bases.bytes, bases.seconds / 60,
-                        affordable ? "" : ", and the elimination fills in too much")};
-  // From the eigenbasis to the nodes that are read, and back: all of them, or some half. On a GPU, where
-  // dense products are cheap and gathered rows are not, sparse does not pay; with γ = 1 there is no bound on
-  // how long it takes, nor on what its residual hides in small entries.
-  const double to_nodes = (needs_all ? 4 : 2) * bases.entries * m;
-  if (options.device.is_cpu() && options.gamma < 1 && cost.sparse < others + to_nodes)
-    return {"sparse", fmt::format("{} features on {} nodes: products with S, which has {} entries, cost less "
-                                  "than those with its eigenbasis",
-                                  features, S.nodes, S.entries())};
-  if (cost.krylov < cost.spectral) {
-    // krylov knows a short cut where the scores of the labelled nodes are all that is read.
-    // For γ = 1 only its conjugate gradients know how long they take.
-    if (needs_all && options.gamma < 1 && cost.deflated < cost.krylov + to_nodes)
-      return {"deflated",
-              fmt::format("{} features on {} nodes, all of them read: products with g and S cost less than "
-                          "eigenbases",
-                          features, S.nodes)};
-    return {"krylov",
-            fmt::format("{} features on {} nodes: products with g cost less than its eigendecomposition",
-                        features, S.nodes)};
-  }
-  return {"spectral",
-          fmt::format("{} features on {} nodes, symmetric: the closed form costs least", features, S.nodes)};
+Plan plan_solver(const PlanRequest& request) {
+  const Facts facts(request);
+  return request.options.device.is_cpu() ? plan_on_cpu(facts) : plan_on_gpu(facts);
 }
 
 }  // namespace eignn

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "eignn/error.h"
+#include "eignn/planner.h"
 #include "equilibrium/door.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/stopwatch.h"
@@ -89,8 +90,13 @@ void require_options(const SolverOptions& options, int64_t features) {
 
 std::unique_ptr<Solver> made_solver(const std::string& name, const std::shared_ptr<const Propagation>& S,
                                     const SolverOptions& options, int64_t features, bool needs_all) {
-  if (name == "auto")
-    return made_solver(plan_solver(*S, features, options, needs_all).solver, S, options, features, needs_all);
+  if (name == "auto") {
+    PlanRequest request{*S};
+    request.options = options;
+    request.width = features;
+    if (needs_all) request.reads = Reads::all_nodes;
+    return made_solver(plan_solver(request).solver, S, options, features, needs_all);
+  }
   if (name == "spectral") return make_spectral(S, options);
   if (name == "direct") return make_direct(S, options, features);
   if (name == "krylov") return make_krylov(S, options);

@@ -16,6 +16,7 @@
 #include "run/run_folder.h"
 #include "train/assemble.h"
 #include "train/config.h"
+#include "train/plan_request.h"
 
 namespace eignn {
 
@@ -99,20 +100,29 @@ void add_labels(const Dataset& dataset, Json& json) {
                      {"most_frequent_class", look_up.constant}};
 }
 
-void add_spectrum_and_plan(const Propagation& S, const TrainConfig& config, int64_t features, Json& json) {
+void add_spectrum(const Propagation& S, Json& json) {
   if (S.symmetric) {
     const SpectrumRange range = spectrum_range(S);
     json["spectrum"] = {{"min", range.min}, {"max", range.max}};
   } else {
     json["spectrum"] = nullptr;
   }
-  const EignnOptions& model = config.eignn();
-  if (model.solver != "auto") {
-    json["planner"] = {{"solver", model.solver}, {"reason", "asked for by the run or its recipe"}};
-    return;
-  }
-  const Plan plan = plan_solver(S, features, solver_options(config), model.head == Head::batch_norm);
-  json["planner"] = {{"solver", plan.solver}, {"reason", plan.reason}};
+}
+
+void add_plan(const PlanRequest& request, const TrainConfig& config, Json& json) {
+  const Plan plan = plan_solver(request);
+  Json prices = Json::array();
+  for (const Price& price : plan.prices)
+    prices.push_back({{"solver", price.solver},
+                      {"path", price.path},
+                      {"preparation_s", price.preparation_s},
+                      {"epoch_ms", price.epoch_ms},
+                      {"refused", price.refused.empty() ? Json() : Json(price.refused)}});
+  const std::string& wanted = config.eignn().solver;
+  const bool asked = wanted != "auto";
+  json["planner"] = {{"solver", asked ? wanted : plan.solver},
+                     {"reason", asked ? "asked for by the caller or the recipe" : plan.reason},
+                     {"prices", prices}};
 }
 
 void add_warnings(const Propagation& S, Json& json) {
@@ -180,7 +190,8 @@ Json inspect_graph(const std::string& path, const std::string& format, const Tra
     json[key] = nullptr;
   json["splits"] = Json::array();
   const Propagation S = make_propagation(graph, c.propagation);
-  add_spectrum_and_plan(S, c, c.feature_dim, json);
+  add_spectrum(S, json);
+  if (c.is_eignn()) add_plan(plan_request(S, c), c, json);
   add_warnings(S, json);
   return json;
 }
@@ -192,7 +203,9 @@ Json inspect_dataset(const TrainConfig& config) {
   json["graphs"] = dataset.graphs();
   add_labels(dataset, json);
   const Propagation S = make_propagation(dataset, config);
-  add_spectrum_and_plan(S, config, dataset.feature_count(), json);
+  add_spectrum(S, json);
+  const auto graphs = graph_matrices(dataset, config);
+  if (config.is_eignn()) add_plan(plan_request(graphs, dataset, config), config, json);
   add_warnings(S, json);
   add_known_traps(dataset, json);
   return json;

@@ -6,6 +6,7 @@
 #include "eignn/error.h"
 #include "graph/random_stream.h"
 #include "train/config.h"
+#include "train/plan_request.h"
 
 namespace eignn {
 
@@ -18,18 +19,6 @@ torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
                     "use feature-norm none");
   const auto sum = X.sum(1, /*keepdim=*/true);
   return X / torch::where(sum > 0, sum, torch::ones_like(sum));
-}
-
-// The arcs among `nodes` (ascending), renumbered.
-Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
-  std::vector<int64_t> local(graph.nodes, -1), source, target;
-  for (size_t k = 0; k < nodes.size(); ++k) local[nodes[k]] = static_cast<int64_t>(k);
-  for (const int64_t v : nodes)
-    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
-      source.push_back(local[v]);
-      target.push_back(local[graph.target[a]]);
-    }
-  return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
 }
 
 // Trains on the first `count` of the graphs that the split trains on.
@@ -81,13 +70,7 @@ SolverOptions solver_options(const TrainConfig& c) {
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
   if (!torch::isfinite(dataset.features).all().item<bool>())
     throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
-  const bool several = dataset.graphs() > 1;
-  std::vector<GraphMatrix> graphs;
-  for (auto& nodes : dataset.members()) {
-    const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
-    graphs.push_back({several ? std::move(nodes) : std::vector<int64_t>(),
-                      std::make_shared<Propagation>(make_propagation(graph, c.propagation))});
-  }
+  std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);
   if (!c.is_eignn())
     return make_baseline(c.model, graphs, dataset.features, dataset.classes,
@@ -97,10 +80,11 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   SolverOptions options = solver_options(c);
   options.store = store;
   const int64_t m = model.encoder > 0 ? model.encoder : dataset.feature_count();
-  const bool needs_all = several || model.head == Head::batch_norm;
+  const std::string solver =
+      model.solver == "auto" ? plan_solver(plan_request(graphs, dataset, c)).solver : model.solver;
   std::vector<GraphPart> parts;
   for (auto& graph : graphs)
-    parts.push_back({std::move(graph.nodes), make_solver(model.solver, graph.S, options, m, needs_all)});
+    parts.push_back({std::move(graph.nodes), make_solver(solver, graph.S, options, m)});
   return make_eignn(std::move(parts), dataset.features, dataset.classes, model, seed);
 }
 

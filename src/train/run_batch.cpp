@@ -9,6 +9,7 @@
 #include "graph/random_stream.h"
 #include "train/assemble.h"
 #include "train/config.h"
+#include "train/plan_request.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -60,10 +61,10 @@ const std::set<std::string>& settings_of_a_run() {
 }
 
 void require_batchable(const TrainConfig& config, const Dataset& dataset) {
-  const Propagation S = propagation_of_a_batch(config, dataset);
+  propagation_of_a_batch(config, dataset);
   if (config.eignn().solver != "auto") return;
-  if (const Plan plan = plan_solver(S, dataset.feature_count(), solver_options(config));
-      plan.solver == "direct")
+  const auto graphs = graph_matrices(dataset, config);
+  if (const Plan plan = plan_solver(plan_request(graphs, dataset, config)); plan.out_of_reach)
     throw ArgumentError(
         "batch-runs",
         fmt::format(

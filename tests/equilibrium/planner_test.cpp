@@ -1,102 +1,238 @@
+// The choices that `eignn bench planner` led to, by sizes alone; no time is asserted.
+#include "eignn/planner.h"
+
 #include <gtest/gtest.h>
 
-#include "eignn/solver.h"
+#include <algorithm>
+
 #include "support/oracle.h"
 
 namespace eignn {
 namespace {
 
-Plan plan(const Graph& graph, int64_t features, PropagationOptions propagation = {}) {
-  return plan_solver(make_propagation(graph, propagation), features, {});
+/// Single precision, γ 0.8, features at every node.
+struct Problem {
+  Propagation S;
+  PlanRequest request{S};
+
+  Problem(const Graph& graph, int64_t width, const PropagationOptions& propagation = {})
+      : S(make_propagation(graph, propagation)) {
+    request.options.dtype = torch::kFloat32;
+    request.width = width;
+    request.outputs = 4;
+    request.hops = 0;
+  }
+  Problem(const Problem&) = delete;
+
+  Problem& reads(Reads what, double trained = 0.3) {
+    request.reads = what;
+    request.trained = static_cast<int64_t>(trained * static_cast<double>(S.nodes));
+    request.evaluated = S.nodes / 10;
+    return *this;
+  }
+  Problem& behind_an_encoder() {
+    request.options.features_stay = false;
+    return *this;
+  }
+  Problem& gamma(double value) {
+    request.options.gamma = value;
+    return *this;
+  }
+  std::string solver() const { return plan_solver(request).solver; }
+  Price price(const std::string& name) const {
+    for (const Price& price : plan_solver(request).prices)
+      if (price.solver == name) return price;
+    return {};
+  }
+};
+
+const PropagationOptions directed = {Direction::in, Normalisation::sym, true};
+
+Graph rmat(int64_t nodes, int64_t edges_per_node) {
+  return rmat_graph(nodes, nodes * edges_per_node, 0);
+}
+
+Graph grid(int64_t side) {
+  std::vector<int64_t> source, target;
+  for (int64_t v = 0; v < side * side; ++v)
+    for (const int64_t w : {v % side + 1 < side ? v + 1 : -1, v + side < side * side ? v + side : -1})
+      if (w >= 0) {
+        source.push_back(v);
+        target.push_back(w);
+      }
+  return Graph::from_arcs(side * side, source, target);
+}
+
+Graph tree(int64_t nodes) {
+  std::vector<int64_t> source, target;
+  for (int64_t v = 1; v < nodes; ++v) {
+    source.push_back((v - 1) / 2);
+    target.push_back(v);
+  }
+  return Graph::from_arcs(nodes, source, target);
+}
+
+Plan plan(const Graph& graph, int64_t width, const PropagationOptions& propagation = {}) {
+  const Propagation S = make_propagation(graph, propagation);
+  PlanRequest request{S};
+  request.width = width;
+  return plan_solver(request);
 }
 
 TEST(Planner, LongChainsGoToTheSolverThatKeepsTheSignal) {
   for (int64_t length : {10, 50, 200})
     EXPECT_EQ(plan(chain_graph(40, length), 100).solver, "direct") << length;
-  EXPECT_EQ(plan(chain_graph(40, 200), 100, {Direction::in, {}, true}).solver, "direct");
+  EXPECT_EQ(plan(chain_graph(40, 200), 100, directed).solver, "direct");
+  EXPECT_EQ(plan(chain_graph(1, 100'000), 64).solver, "direct") << "there is no fill-in, however long it is";
 }
 
-TEST(Planner, ManyFeaturesOnFewNodesAvoidTheEigendecompositionOfG) {
-  EXPECT_EQ(plan(test::random_graph(180, 4, 1), 1703).solver, "krylov");
+TEST(Planner, RefusesTheOthersWhereTheyWouldLoseTheSignal) {
+  const Plan chains = plan(chain_graph(4, 200), 100);
+  EXPECT_TRUE(chains.out_of_reach);
+  EXPECT_NE(chains.reason.find("199 hops"), std::string::npos) << chains.reason;
+  for (const Price& price : chains.prices)
+    EXPECT_EQ(price.refused.empty(), price.solver == "direct") << price.solver;
 }
 
-TEST(Planner, DenseGraphsWithFewFeaturesTakeTheClosedForm) {
-  EXPECT_EQ(plan(test::random_graph(800, 40, 1), 16).solver, "spectral");
-}
-
-TEST(Planner, WideGraphsWithFewFeaturesTakeSparseProductsOnACpu) {
-  // Two components of the shape of PPI graphs: their eigenbases have eighty times the entries of S.
-  const Propagation S = make_propagation(test::random_graph(4800, 14.0, 1));
-  SolverOptions on_cpu;
-  on_cpu.dtype = torch::kFloat32;
-  EXPECT_EQ(plan_solver(S, 50, on_cpu, true).solver, "sparse");
-  SolverOptions without_bound = on_cpu;
-  without_bound.gamma = 1;
-  EXPECT_EQ(plan_solver(S, 50, without_bound, true).solver, "spectral");
-  SolverOptions on_gpu = on_cpu;
-  on_gpu.device = torch::kCUDA;
-  EXPECT_EQ(plan_solver(S, 50, on_gpu, true).solver, "spectral");
-}
-
-TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
-  const Propagation S = make_propagation(test::random_graph(600, 10, 1));
-  SolverOptions on_cpu;
-  on_cpu.dtype = torch::kFloat32;
-  EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/true).solver, "deflated");
-  EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/false).solver, "krylov");
-  on_cpu.gamma = 1;
-  EXPECT_EQ(plan_solver(S, 1500, on_cpu, /*needs_all=*/true).solver, "krylov");
-}
-
-TEST(Planner, AGpuTakesThemToo) {
-  SolverOptions on_gpu;
-  on_gpu.dtype = torch::kFloat32;
-  on_gpu.device = torch::kCUDA;
-  // Of the sizes of Chameleon and Squirrel, where both were measured; arcs count both ways.
-  const auto plan = [&](int64_t nodes, double degree, int64_t features) {
-    return plan_solver(make_propagation(test::random_graph(nodes, degree, 1)), features, on_gpu, true).solver;
-  };
-  EXPECT_EQ(plan(2277, 14, 2325), "deflated");
-  EXPECT_EQ(plan(5201, 38, 2089), "deflated");
-}
-
-TEST(Planner, DirectedGraphsGetASolverThatTakesThem) {
-  EXPECT_EQ(plan(test::random_graph(100, 2, 1), 8, {Direction::in, {}, true}).solver, "direct");
-  EXPECT_EQ(plan(test::random_graph(3000, 40, 1), 64, {Direction::in, {}, true}).solver, "sparse");
-  // Where g is larger than the graph its eigendecomposition would be most of the work.
-  EXPECT_EQ(plan(test::random_graph(300, 100, 1), 20'000, {Direction::in, {}, true}).solver, "deflated");
-}
-
-TEST(Planner, GraphsTooLargeForAnEigenbasisGoToSparseProducts) {
-  const Plan rmat = plan(rmat_graph(100'000, 1'000'000, 1), 64);
-  EXPECT_EQ(rmat.solver, "sparse");
-  EXPECT_NE(rmat.reason.find("eigenbasis"), std::string::npos) << rmat.reason;
-  EXPECT_EQ(plan(rmat_graph(100'000, 1'000'000, 1), 64, {Direction::in, {}, true}).solver, "sparse");
-  // A long chain is eliminated without any fill-in, however long it is.
-  EXPECT_EQ(plan(chain_graph(1, 100'000), 64).solver, "direct");
-}
-
-TEST(Planner, ManySmallComponentsKeepTheirEigenbases) {
-  const int64_t cliques = 2000, size = 40;
-  std::vector<int64_t> source, target;
-  for (int64_t c = 0; c < cliques; ++c)
-    for (int64_t i = 0; i < size; ++i)
-      for (int64_t j = 0; j < i; ++j) {
-        source.push_back(c * size + i);
-        target.push_back(c * size + j);
-      }
-  EXPECT_EQ(plan(Graph::from_arcs(cliques * size, source, target), 64).solver, "spectral");
-}
-
-TEST(Planner, SaysWhy) {
-  EXPECT_NE(plan(chain_graph(4, 200), 100).reason.find("199 hops"), std::string::npos);
+TEST(Planner, AWayIsOnlyAsLongAsTheFeaturesAreFarAway) {
+  Problem path(chain_graph(1, 100'000), 64);
+  path.reads(Reads::scores_only, 0.05);
+  EXPECT_EQ(path.solver(), "sparse");
+  path.request.hops = 99'999;
+  EXPECT_EQ(path.solver(), "direct");
 }
 
 TEST(Planner, WhereNothingFallsNoPathIsTooLong) {
-  SolverOptions options;
-  options.gamma = 1;  // and one feature: μ = 1, the signal keeps its size
-  const Plan plan = plan_solver(make_propagation(chain_graph(1, 50)), 1, options);
-  EXPECT_EQ(plan.reason.find("-9"), std::string::npos) << plan.reason;
+  Problem path(chain_graph(1, 50), 1);
+  path.gamma(1).request.hops = 49;  // one feature: μ = 1, the signal keeps its size
+  EXPECT_FALSE(plan_solver(path.request).out_of_reach);
+}
+
+TEST(Planner, SmallGraphsWithFewFeaturesTakeTheClosedForm) {
+  EXPECT_EQ(Problem(karate_club(), 34).reads(Reads::labelled_rows).solver(), "spectral");
+  EXPECT_EQ(Problem(rmat(100, 5), 16).reads(Reads::scores_only).solver(), "spectral");
+  EXPECT_EQ(Problem(rmat(1000, 10), 64).reads(Reads::labelled_rows, 0.5).solver(), "spectral");
+  EXPECT_EQ(Problem(grid(30), 16).reads(Reads::scores_only).solver(), "spectral");
+}
+
+TEST(Planner, AnEncoderOnAFewHundredNodesDoesNotGoToTheElimination) {
+  EXPECT_EQ(Problem(rmat(400, 10), 64).behind_an_encoder().reads(Reads::labelled_rows).solver(), "spectral");
+  EXPECT_EQ(
+      Problem(test::random_graph(183, 3, 1), 64).behind_an_encoder().reads(Reads::labelled_rows).solver(),
+      "spectral");
+}
+
+TEST(Planner, AnEncoderOnThousandsOfNodesAvoidsEigenbases) {
+  EXPECT_EQ(Problem(rmat(10'000, 10), 64).behind_an_encoder().gamma(1).reads(Reads::labelled_rows).solver(),
+            "sparse");
+  EXPECT_EQ(Problem(rmat(10'000, 5), 32, directed).behind_an_encoder().reads(Reads::labelled_rows).solver(),
+            "sparse");
+  EXPECT_EQ(Problem(rmat(2277, 14), 64).behind_an_encoder().reads(Reads::labelled_rows, 0.48).solver(),
+            "sparse");
+}
+
+TEST(Planner, ManyFeaturesOnFewNodesAvoidTheEigendecompositionOfG) {
+  // Of the sizes of the universities.
+  for (const int64_t nodes : {183, 251}) {
+    Problem university(test::random_graph(nodes, 3, 1), 1703);
+    university.reads(Reads::scores_only, 0.48).request.filled = 0.05;
+    EXPECT_EQ(university.solver(), "krylov") << nodes;
+    EXPECT_EQ(university.price("krylov").path, "series");
+  }
+  EXPECT_EQ(Problem(rmat(1000, 10), 512).reads(Reads::scores_only, 0.1).solver(), "krylov");
+}
+
+TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
+  // Of the sizes of Chameleon, Squirrel and Film.
+  const auto solver = [](int64_t nodes, double degree, int64_t width) {
+    Problem problem(test::random_graph(nodes, degree, 1), width);
+    problem.reads(Reads::all_nodes, 0.48).request.filled = 0.01;
+    return problem.solver();
+  };
+  EXPECT_EQ(solver(2277, 14, 2325), "deflated");
+  EXPECT_EQ(solver(5201, 38, 2089), "deflated");
+  EXPECT_EQ(solver(7600, 4, 932), "deflated");
+}
+
+TEST(Planner, LargeSparseGraphsTakeProductsWithS) {
+  EXPECT_EQ(Problem(rmat(10'000, 10), 64).reads(Reads::scores_only, 0.05).solver(), "sparse");
+  EXPECT_EQ(Problem(rmat(100'000, 10), 64).reads(Reads::scores_only, 0.05).solver(), "sparse");
+  EXPECT_EQ(Problem(rmat(100'000, 5), 32).reads(Reads::all_nodes, 0.1).solver(), "sparse");
+  EXPECT_EQ(Problem(grid(100), 32).reads(Reads::labelled_rows, 0.2).solver(), "sparse");
+  EXPECT_EQ(Problem(rmat(3000, 10), 64, directed).reads(Reads::labelled_rows).solver(), "sparse");
+  EXPECT_NE(plan(rmat(100'000, 10), 64).reason.find("eigenbasis"), std::string::npos);
+}
+
+TEST(Planner, TreesAreEliminated) {
+  EXPECT_EQ(Problem(tree(1023), 32).gamma(1).reads(Reads::labelled_rows).solver(), "direct");
+  EXPECT_EQ(Problem(tree(4095), 32, directed).reads(Reads::labelled_rows).solver(), "direct");
+}
+
+TEST(Planner, PricesTheSeriesByTheNodesThatAreRead) {
+  // At few nodes `sparse` needs no product with S; at many it iterates.
+  const Price few = Problem(rmat(10'000, 10), 64).reads(Reads::labelled_rows, 0.01).price("sparse");
+  EXPECT_EQ(few.path, "series");
+  EXPECT_GT(few.preparation_s, 0);
+  const Price more = Problem(rmat(10'000, 10), 64).reads(Reads::labelled_rows, 0.02).price("sparse");
+  EXPECT_GT(more.epoch_ms, few.epoch_ms);
+  const Price most = Problem(rmat(10'000, 10), 64).reads(Reads::labelled_rows, 0.6).price("sparse");
+  EXPECT_EQ(most.path, "iteration");
+  EXPECT_EQ(Problem(rmat(10'000, 10), 64)
+                .behind_an_encoder()
+                .reads(Reads::labelled_rows, 0.01)
+                .price("sparse")
+                .path,
+            "iteration")
+      << "features that change have no series";
+}
+
+TEST(Planner, MoreEpochsPayForMorePreparation) {
+  Problem problem(rmat(3000, 10), 64);
+  problem.reads(Reads::labelled_rows, 0.6);
+  const auto preparation = [&](int64_t epochs) {
+    problem.request.epochs = epochs;
+    return plan_solver(problem.request).prices[0].preparation_s;
+  };
+  EXPECT_LE(preparation(1), preparation(1'000'000));
+}
+
+TEST(Planner, ListsThePricesFromTheCheapestToTheRefused) {
+  const Plan mixed = plan_solver(Problem(rmat(3000, 10), 64, directed).reads(Reads::labelled_rows).request);
+  ASSERT_EQ(mixed.prices.size(), 6u);
+  EXPECT_EQ(mixed.prices[0].solver, mixed.solver);
+  for (size_t k = 1; k < mixed.prices.size(); ++k) {
+    const Price &before = mixed.prices[k - 1], &after = mixed.prices[k];
+    EXPECT_GE(before.refused.empty(), after.refused.empty());
+    if (before.refused.empty() && after.refused.empty()) EXPECT_LE(before.seconds(300), after.seconds(300));
+  }
+  const auto refused = [&](const char* name) {
+    return std::any_of(mixed.prices.begin(), mixed.prices.end(),
+                       [&](const Price& price) { return price.solver == name && !price.refused.empty(); });
+  };
+  EXPECT_TRUE(refused("spectral"));
+  EXPECT_TRUE(refused("krylov"));
+}
+
+TEST(Planner, KeepsItsChoicesOnAGpu) {
+  const auto on_gpu = [](Problem&& problem) {
+    problem.request.options.device = torch::kCUDA;
+    return problem.solver();
+  };
+  const auto chains = [&](int64_t width) {
+    Problem problem(chain_graph(40, 200), width);
+    problem.request.options.device = torch::kCUDA;
+    problem.request.hops = 199;
+    return problem.solver();
+  };
+  EXPECT_EQ(chains(100), "direct");
+  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(2277, 14, 1), 2325).reads(Reads::all_nodes))),
+            "deflated");
+  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(5201, 38, 1), 2089).reads(Reads::all_nodes))),
+            "deflated");
+  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(183, 3, 1), 1703).reads(Reads::scores_only))),
+            "krylov");
+  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(4800, 14, 1), 50).reads(Reads::all_nodes))),
+            "spectral");
 }
 
 TEST(Planner, AutoIsWhatThePlannerSays) {

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/bench.h"
+#include "eignn/error.h"
+#include "paper/planner_regret.h"
+#include "report/table.h"
+#include "run/provenance.h"
+
+namespace eignn::cli {
+
+namespace {
+
+struct Flags {
+  SettingFlags settings;
+  TrainConfig config;
+  std::vector<std::string> only;
+  double limit_s = 10;
+  bool quick = false, json = false;
+};
+
+Json to_json(const PlannerRegret& r) {
+  Json solvers = Json::array();
+  for (const SolverTiming& t : r.timings) {
+    const auto price = std::find_if(r.plan.prices.begin(), r.plan.prices.end(),
+                                    [&](const Price& p) { return p.solver == t.solver; });
+    Json one = {{"solver", t.solver},
+                {"path", price->path},
+                {"estimated_preparation_s", price->preparation_s},
+                {"estimated_epoch_ms", price->epoch_ms}};
+    if (t.left_out.empty())
+      one.update({{"preparation_s", t.preparation_s}, {"epoch_ms", t.epoch_ms}, {"epochs", t.epochs}});
+    else
+      one["left_out"] = t.left_out;
+    solvers.push_back(one);
+  }
+  return {{"problem", r.problem},
+          {"nodes", r.nodes},
+          {"arcs", r.arcs},
+          {"width", r.width},
+          {"chosen", r.plan.solver},
+          {"reason", r.plan.reason},
+          {"planning_s", r.planning_s},
+          {"fastest", r.fastest},
+          {"regret", r.regret},
+          {"epoch_regret", r.epoch_regret},
+          {"solvers", solvers}};
+}
+
+// "2.4 (prepared in 0.3 s)", or nothing.
+std::string cell(const Json& problem, const std::string& solver) {
+  for (const Json& one : problem["solvers"])
+    if (one["solver"] == solver)
+      return one.contains("left_out") ? "-" : fmt::format("{:.3g}", one["epoch_ms"].get<double>());
+  return "-";
+}
+
+void print_table(const Json& json) {
+  const std::vector<std::string> solvers = {"spectral", "krylov", "deflated", "sparse", "direct", "picard"};
+  std::vector<std::vector<std::string>> rows;
+  for (const Json& p : json["problems"]) {
+    rows.push_back({p["problem"].get<std::string>(), p["chosen"].get<std::string>(),
+                    p["fastest"].get<std::string>(), fmt::format("{:.2f}", p["regret"].get<double>()),
+                    fmt::format("{:.2g}", p["planning_s"].get<double>())});
+    for (const Json& one : p["solvers"])
+      if (one["solver"] == p["chosen"])
+        rows.back().push_back(
+            one.contains("preparation_s") ? fmt::format("{:.2g}", one["preparation_s"].get<double>()) : "-");
+    for (const auto& solver : solvers) rows.back().push_back(cell(p, solver));
+  }
+  std::vector<std::string> header = {"", "auto", "fastest", "regret", "planned", "prepared"};
+  header.insert(header.end(), solvers.begin(), solvers.end());
+  fmt::print(
+      "regret: a run of {} epochs with the chosen solver over one with the fastest; s to plan and to "
+      "prepare;\n"
+      "an epoch (step and evaluation) of each solver in ms; {} threads, {}, {}\n{}largest regret {:.2f} "
+      "({})\n",
+      json["epochs"].get<int64_t>(), json["threads"].get<int64_t>(), json["dtype"].get<std::string>(),
+      json["machine"].get<std::string>(), format_table(header, rows), json["largest_regret"].get<double>(),
+      json["largest_regret_at"].get<std::string>());
+}
+
+void work(Flags& flags) {
+  assign(flags.config, flags.settings.given());
+  validate(flags.config);
+  Json json = bench_provenance(flags.config);
+  json["limit_s"] = flags.limit_s;
+  json["epochs"] = 0;
+  json["largest_regret"] = 0.0;
+  json["largest_regret_at"] = "";
+  json["problems"] = Json::array();
+  for (const PlannerProblem& problem : planner_problems(flags.config, flags.quick)) {
+    const bool wanted =
+        flags.only.empty() || std::any_of(flags.only.begin(), flags.only.end(), [&](const std::string& part) {
+          return problem.name.find(part) != std::string::npos;
+        });
+    if (!wanted) continue;
+    note(problem.name + " …");
+    PlannerRegret regret;
+    try {
+      regret = measure_planner(problem, flags.limit_s);
+    } catch (const Error& error) {  // a data set that is not here
+      warning(fmt::format("{} is left out: {}", problem.name, error.what()));
+      continue;
+    }
+    json["problems"].push_back(to_json(regret));
+    json["epochs"] = regret.epochs;
+    if (!(regret.regret > json["largest_regret"].get<double>())) continue;
+    json["largest_regret"] = regret.regret;
+    json["largest_regret_at"] = problem.name;
+  }
+  flags.json ? print_json(json) : print_table(json);
+}
+
+}  // namespace
+
+void add_bench_planner(CLI::App& bench) {
+  auto* command = add_command(
+      bench, "planner", "What the planner's choice costs beside the fastest solver, on some thirty problems",
+      "  eignn bench planner --quick\n"
+      "  eignn bench planner --only rmat --only texas\n"
+      "  EIGNN_DATA=/data/graphs eignn bench planner --json >results/bench-planner.json\n"
+      "Real data sets that are neither in $EIGNN_DATA nor fetched are left out. Solvers that are refused, "
+      "or\n"
+      "whose estimate is over --limit, are not timed.");
+  auto flags = std::make_shared<Flags>();
+  command->add_flag("--quick", flags->quick, "Leave out the problems that take more than some seconds");
+  command->add_option("--only", flags->only, "Problems whose name contains this; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--limit", flags->limit_s, "Seconds for one solver on one problem")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});
+  command->add_flag("--json", flags->json, "Print one JSON object");
+  set_work(command, [flags] { work(*flags); });
+}
+
+}  // namespace eignn::cli

@@ -1,0 +1,118 @@
+#include "train/plan_request.h"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+
+#include "train/assemble.h"
+#include "train/config.h"
+
+namespace eignn {
+
+namespace {
+
+// The arcs among `nodes` (ascending), renumbered.
+Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
+  std::vector<int64_t> local(graph.nodes, -1), source, target;
+  for (size_t k = 0; k < nodes.size(); ++k) local[nodes[k]] = static_cast<int64_t>(k);
+  for (const int64_t v : nodes)
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      source.push_back(local[v]);
+      target.push_back(local[graph.target[a]]);
+    }
+  return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
+}
+
+// The most hops from a node to the nearest source, arcs read both ways; nodes that no source reaches do not
+// count.
+int64_t farthest_from(const torch::Tensor& is_source, const Propagation& S) {
+  const auto mask = is_source.contiguous();
+  const bool* source = mask.data_ptr<bool>();
+  std::vector<int64_t> distance(S.nodes, -1), order;
+  for (int64_t v = 0; v < S.nodes; ++v)
+    if (source[v]) {
+      distance[v] = 0;
+      order.push_back(v);
+    }
+  if (static_cast<int64_t>(order.size()) == S.nodes || order.empty()) return 0;
+  const Graph graph = S.pattern().symmetrised();
+  for (size_t head = 0; head < order.size(); ++head) {
+    const int64_t v = order[head];
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      int64_t& there = distance[graph.target[a]];
+      if (there >= 0) continue;
+      there = distance[v] + 1;
+      order.push_back(graph.target[a]);
+    }
+  }
+  return distance[order.back()];
+}
+
+const GraphMatrix& largest(const std::vector<GraphMatrix>& graphs) {
+  return *std::max_element(graphs.begin(), graphs.end(), [](const GraphMatrix& a, const GraphMatrix& b) {
+    return a.S->entries() < b.S->entries();
+  });
+}
+
+// What the configuration says by itself, without the data.
+PlanRequest request_for(const Propagation& S, int64_t features, const TrainConfig& c) {
+  PlanRequest request{S};
+  request.options = solver_options(c);
+  const EignnOptions& model = c.eignn();
+  request.width = model.encoder > 0 ? model.encoder : features;
+  // Eignn::sees_scores_alone()
+  if (model.head == Head::plain && model.encoder == 0 && model.equilibria == 1)
+    request.reads = Reads::scores_only;
+  if (model.head == Head::batch_norm) request.reads = Reads::all_nodes;
+  request.equilibria = model.equilibria;
+  return request;
+}
+
+}  // namespace
+
+std::vector<GraphMatrix> graph_matrices(const Dataset& dataset, const TrainConfig& config) {
+  const bool several = dataset.graphs() > 1;
+  std::vector<GraphMatrix> graphs;
+  for (auto& nodes : dataset.members()) {
+    const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
+    graphs.push_back({several ? std::move(nodes) : std::vector<int64_t>(),
+                      std::make_shared<Propagation>(make_propagation(graph, config.propagation))});
+  }
+  return graphs;
+}
+
+PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
+                         const TrainConfig& c) {
+  const GraphMatrix& graph = largest(graphs);
+  PlanRequest request = request_for(*graph.S, dataset.feature_count(), c);
+  request.outputs = dataset.classes;
+  const bool several = graphs.size() > 1;
+  if (several) {
+    // A step stacks whole graphs, and an epoch trains on most of them.
+    request.reads = Reads::all_nodes;
+    request.trained = request.evaluated = graph.S->nodes;
+  } else if (!dataset.splits.empty()) {
+    request.trained = dataset.splits[0].train.size(0);
+    request.evaluated = dataset.splits[0].val.size(0);
+  }
+  // An encoder's bias reaches every node. Where a node has features of its own, what arrives from afar below
+  // their round-off is lost whatever the solver.
+  if (c.eignn().encoder > 0) {
+    request.hops = 0;
+    return request;
+  }
+  const auto X = several ? dataset.features.index_select(0, torch::tensor(graph.nodes, torch::kInt64))
+                         : dataset.features;
+  if (X.numel() == 0) return request;
+  request.filled = static_cast<double>(X.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
+  request.hops = farthest_from(X.ne(0).any(1), *graph.S);
+  return request;
+}
+
+PlanRequest plan_request(const Propagation& S, const TrainConfig& config) {
+  PlanRequest request = request_for(S, config.feature_dim, config);
+  if (config.eignn().encoder > 0) request.hops = 0;
+  return request;
+}
+
+}  // namespace eignn
