@@ -111,17 +111,15 @@ std::vector<PlannerProblem> planner_problems(const TrainConfig& config, bool qui
   const auto encoder = [](int64_t width) { return [=](TrainConfig& c) { c.eignn().encoder = width; }; };
   const auto undirected = [](TrainConfig& c) {
     const TrainConfig paper;
-    c.direction = paper.direction;
-    c.normalise = paper.normalise;
-    c.self_loops = paper.self_loops;
-    c.eignn().gamma = paper.gamma;
+    c.propagation = paper.propagation;
+    c.eignn().gamma = paper.eignn().gamma;
   };
   const auto with = [](const char* head, double gamma = 0.8, const char* direction = "undirected",
                        int64_t width = 0) {
     return [=](TrainConfig& c) {
       assign(c, "head", head);
       c.eignn().gamma = gamma;
-      c.direction = direction;
+      assign(c, "direction", direction);
       c.eignn().encoder = width;
     };
   };
