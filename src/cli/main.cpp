@@ -112,7 +112,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     const std::string where = chosen.empty() ? "eignn" : "eignn " + chosen[0]->get_name();
-    throw UsageError(fmt::format("{} ({}); see {} --help", plain_words(error), where, where));
+    throw cli::UsageError(fmt::format("{} ({}); see {} --help", plain_words(error), where, where));
   }
   if (app.get_subcommands().empty()) {
     std::cout << app.help();

@@ -90,8 +90,6 @@ void check_flags(const Flags& f) {
     if (!path->empty() && !paths.insert(*path).second)
       throw UsageError(
           fmt::format("two outputs would be written to one file ({}); give each a name of its own", *path));
-  if (f.threads < 0 || f.threads > 4096)
-    throw UsageError(fmt::format("{} is out of range (--threads); give 0 to 4096", f.threads));
   const bool wants_gradient = !f.grad_weight.empty() || !f.grad_features.empty();
   if (wants_gradient && f.cotangent.empty())
     throw UsageError(
