@@ -297,8 +297,8 @@ TEST_P(EveryModel, LeavesTheCallersRandomGeneratorsAlone) {
   const TrainConfig config = karate();
   const auto device = torch::Device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
   TrainConfig on_device = config;
-  on_device.device = device.str();
-  on_device.dropout = 0.5;
+  on_device.device = device.is_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
+  if (to_strings(on_device).count("dropout") > 0) assign(on_device, "dropout", "0.5");
   const Dataset dataset = load_dataset(config);
   const auto next = [](torch::Device where) {
     auto generator = at::globalContext().defaultGenerator(where).clone();
@@ -338,7 +338,7 @@ TEST(Registry, RefusesGraphsThatDoNotFitTheFeatures) {
                              int64_t classes) {
       return message_of<ArgumentError>([&] {
         if (name != "eignn") {
-          make_baseline(name, graphs, features, classes, {}, torch::kFloat64, 0);
+          make_baseline(model_options(name), graphs, features, classes, torch::kFloat64, 0);
           return;
         }
         std::vector<GraphPart> parts;

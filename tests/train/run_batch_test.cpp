@@ -7,11 +7,11 @@
 #include <filesystem>
 
 #include "eignn/error.h"
+#include "run/batched_training.h"
 #include "run/train_run.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "train/assemble.h"
-#include "run/batched_training.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -81,9 +81,9 @@ TEST(RunBatch, FollowsEachRunWithThePlainHead) {
   for (int64_t k = 0; k < 4; ++k) configs[k].split = std::to_string(k);
   configs[1].seed = 3;
   configs[2].lr = 0.02;
-  configs[2].lr_propagation = 0.3;
+  configs[2].eignn().lr_propagation = 0.3;
   configs[3].weight_decay = 0.1;
-  configs[3].weight_decay_propagation = 0;
+  configs[3].eignn().weight_decay_propagation = 0;
   expect_equal_trajectories(configs, words(), 8);
 }
 
@@ -135,10 +135,10 @@ TEST(RunBatch, LeavesTheCallersRandomGeneratorsAlone) {
   TrainConfig config;
   config.chain_length = 8;
   config.feature_dim = 11;
-  config.head = "l2";
-  config.dropout = 0.5;
+  config.eignn().head = Head::l2;
+  config.eignn().dropout = 0.5;
   const auto device = torch::Device(torch::cuda::is_available() ? torch::kCUDA : torch::kCPU);
-  config.device = device.str();
+  config.device = device.is_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
   const auto next = [](torch::Device where) {
     auto generator = at::globalContext().defaultGenerator(where).clone();
     return torch::rand({3}, generator, torch::dtype(torch::kFloat64).device(where));
@@ -157,9 +157,9 @@ TEST(RunBatch, AGpuFollowsTheCpu) {
   std::vector<TrainConfig> here(3, plain(8));
   for (int64_t k = 0; k < 3; ++k) here[k].split = std::to_string(k);
   here[1].lr = 0.03;
-  here[0].schedule = here[1].schedule = here[2].schedule = "cosine";
+  here[0].schedule = here[1].schedule = here[2].schedule = Schedule::cosine;
   auto there = here;
-  for (TrainConfig& config : there) config.device = "cuda";
+  for (TrainConfig& config : there) config.device = DeviceKind::cuda;
   const Dataset dataset = words();
   RunBatch one(here, dataset, nullptr), other(there, dataset, nullptr);
   for (int epoch = 0; epoch < 8; ++epoch) {  // captured from the second on
@@ -211,7 +211,7 @@ TEST(RunBatch, KeepsTheOthersWhenOneFails) {
   std::vector<TrainConfig> configs(2, plain(6));
   configs[1].split = "1";
   configs[1].lr = 1e200;  // F overflows at once
-  configs[1].lr_propagation = 1e200;
+  configs[1].eignn().lr_propagation = 1e200;
   TemporaryFolder folder;
   const std::vector<std::string> folders = {folder.path("good"), folder.path("bad")};
   const auto runs = train_batch(configs, folders, words());
