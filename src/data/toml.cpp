@@ -39,7 +39,7 @@ std::string place_of(const toml::source_position& at) {
   return fmt::format("line {}, column {}", at.line, at.column);
 }
 
-// A document with its text: toml++ keeps of a number only its value, but also where it stood.
+// A parsed document with its text: toml++ keeps the value of a number and its place, not how it was spelled.
 class Document {
  public:
   Document(const std::string& text, std::string origin) : origin_(std::move(origin)) {
@@ -103,7 +103,7 @@ class Document {
   toml::table table_;
 };
 
-// toml++ sorts by name.
+// toml++ keeps tables sorted by name; the order of the text is restored from the places.
 template <class Item>
 void sort_by_place(std::vector<std::pair<toml::source_position, Item>>& items) {
   std::stable_sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
