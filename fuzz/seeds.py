@@ -84,6 +84,7 @@ SEEDS = {
     "ogb": [folder("3\n", "2\n", gzip.compress(b"0,1\n1,2\n", mtime=0), "0.5,1\n1,2\n3,4\n", "0\nnan\n1\n",
                    "0\n", "1\n", "2\n"),
             folder("2\n", "1\n", "0,1\n", "1\n2\n", "0,1\n1,1\n", "0\n", "1\n", "1\n")],
+    "toml": [b'format = 1\nlr = 5e-4 # rate\ndataset = "a#b\\n\\u00e9"\n', b"[texas]\nlr = [0.5, 1_0, 0x1F]\nhead = 'l2'\n"],
 }
 
 if __name__ == "__main__":

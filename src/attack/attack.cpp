@@ -15,9 +15,9 @@ namespace eignn {
 namespace {
 
 // The gradient of -log p_y is p - e_y = (1 - p_y)(q - e_y), where q is the softmax of the other classes'
-// scores alone. Where each target has a change of its own the factor has no say in its sign, and without it
-// the gradient of a node that is sure of its class does not vanish; where they share one, only their ratios
-// count.
+// scores alone. The positive factor 1 - p_y does not change the sign that FGSM and PGD use when each target
+// has a change of its own; it is left out there, because it underflows for a node that is sure of its class.
+// Where the targets share one change, the factors weigh them against each other, up to a common scale.
 torch::Tensor loss_cotangent(const torch::Tensor& scores, const torch::Tensor& labels, bool shared) {
   const auto y = labels.unsqueeze(1);
   const auto others = scores.scatter(1, y, -std::numeric_limits<double>::infinity());
@@ -113,7 +113,7 @@ const Jacobians& Attacker::jacobians(bool with_all_rows) {
 
 std::optional<Certificate> Attacker::certificate(Targets targets) {
   if (!linear()) return {};
-  // Those that are wrong to begin with have nothing to lose, whatever their slopes.
+  // Nodes that are misclassified without an attack are not attacked.
   Certificate out{margins_of(clean_, labels_), torch::zeros_like(clean_)};
   if (right_.size(0) == 0) return out;
   const bool all = targets == Targets::all;

@@ -1,4 +1,4 @@
-// What no attack on a linear model can beat.
+// A lower bound on the margins of a linear model under any attack within ε; it is attained.
 //
 // In the ∞-ball of radius ε the margin of the label y over a class k is at least
 //

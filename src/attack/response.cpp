@@ -82,7 +82,7 @@ class LinearRows : public Response {
   torch::Tensor f_, J_;
 };
 
-// Targets in groups that have no two of one component.
+// Groups of targets such that no group has two targets of the same component.
 std::vector<std::vector<int64_t>> apart(const torch::Tensor& nodes, const Components& components) {
   std::vector<int64_t> seen(components.count, 0);
   std::vector<std::vector<int64_t>> groups;

@@ -12,8 +12,8 @@
 
 namespace eignn {
 
-/// ∂L/∂f for the scores f of the targets from `first` on (rows, classes): what an attack wants to see grow is
-/// L.
+/// ∂L/∂f (rows, classes) at the scores f of the targets from `first` on, where L is the objective that the
+/// attack increases.
 using Cotangent = std::function<torch::Tensor(const torch::Tensor& scores, int64_t first)>;
 
 /// Scores are float64 (targets, classes). The shape of δ is the kind's own.
@@ -54,7 +54,7 @@ std::unique_ptr<Response> own_rows(FixedModel& model, const torch::Tensor& nodes
 /// δ (n, m): all rows change at once. Any model.
 std::unique_ptr<Response> all_rows(FixedModel& model, const torch::Tensor& nodes);
 
-/// What a linear model's scores are made of, at the target nodes.
+/// The scores of a linear model at the target nodes, and their derivatives by the features.
 struct Jacobians {
   torch::Tensor scores;  // f (targets, classes), of the features as they are
   torch::Tensor own;     // J_v = ∂f_v/∂x_v (targets, m, classes)

@@ -3,8 +3,8 @@
 // The bytes go to PATH.part. Beside it PATH.part.version holds what the server calls this version of the
 // file: its ETag, else its Last-Modified. A later download asks for the missing range "if it is still that
 // version" (Range and If-Range); a server that cannot give ranges, or has another version, sends the whole
-// file, and PATH.part begins anew. Without a version a part is only gone on with when the sum is known, which
-// then tells.
+// file, and PATH.part begins anew. Without a version, PATH.part is continued only if the checksum of the
+// whole file is known: it would reveal a mixture of two versions.
 #include "data/download.h"
 
 #include <curl/curl.h>
@@ -214,10 +214,10 @@ Answer request(const std::string& url, const std::string& version, Transfer& tra
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
       throw ResourceError("the server cannot be trusted: " + answer.reason, url,
-             "name your certificates' file in SSL_CERT_FILE");
+                          "name your certificates' file in SSL_CERT_FILE");
     default:
       throw ResourceError("cannot download: " + answer.reason, url,
-             "check the network and the proxy (https_proxy), or use a mirror");
+                          "check the network and the proxy (https_proxy), or use a mirror");
   }
 }
 

@@ -47,7 +47,7 @@ constexpr const char* sums_file = "SHA256SUMS";
 
 using Sums = std::map<std::string, std::string>;  // of paths inside the set's folder
 
-// Two downloads into one folder would spoil each other's.
+// Keeps two processes from downloading into the same folder.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder)

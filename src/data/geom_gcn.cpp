@@ -12,9 +12,8 @@
 // The features are either the numbers themselves, as above, or (in `film`) the indices of those that are 1,
 // the others being 0. They are indices
 //   - when the title of the column states a number of features, as in "feature(feature_amount:931)"; or
-//   - when rows differ in length and every number is whole, the largest is above 1, and no row has more
-//   numbers
-//     than there would then be features. Other rows of differing length are refused as damaged.
+//   - when rows differ in length, every number is whole, the largest is above 1, and no row has more
+//     numbers than there would then be features. Other rows of differing length are refused as damaged.
 // Indices count from 0 and may come twice; there are as many features as the largest index and one (932 in
 // `film`: the number that its title states is the largest index).
 //
@@ -117,8 +116,8 @@ std::vector<NodeRow> arrange_by_id(const std::vector<NumberedRow>& rows, const s
   return arranged;
 }
 
-// Rows of d single digits 0 and 1 with commas between them, as most files have, read without branches:
-// whether it is one.
+// Parses d digits 0 or 1 with commas between them, the form of most files, without branches; false when the
+// row has another form.
 bool parse_binary_row(std::string_view row, size_t d, unsigned char* out) {
   if (row.size() + 1 != 2 * d) return false;
   unsigned wrong = 0;
@@ -134,7 +133,7 @@ bool parse_binary_row(std::string_view row, size_t d, unsigned char* out) {
 bool parse_binary(const std::vector<NodeRow>& rows, Array* features) {
   const size_t d = (rows[0].features.size() + 1) / 2;
   if (d == 0) return false;
-  // Each row has as many characters as the first, or it ends here: no memory beyond half of the text's.
+  // With rows of equal length the array takes at most half as much memory as the text.
   for (const NodeRow& row : rows)
     if (row.features.size() != rows[0].features.size()) return false;
   features->shape = {static_cast<int64_t>(rows.size()), static_cast<int64_t>(d)};

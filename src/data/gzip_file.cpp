@@ -88,7 +88,7 @@ class Inflater {
     return true;
   }
 
-  // Numbers in text pack to a tenth, sparse ones to a fiftieth; what packs to much less is no data.
+  // Guards against decompression bombs: numbers in text pack to a tenth, sparse ones to a fiftieth.
   void check_ratio() const {
     constexpr uint64_t always_fine = uint64_t{64} << 20;
     constexpr uint64_t largest_ratio = 400;

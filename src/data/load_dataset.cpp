@@ -1,4 +1,4 @@
-// From what a file holds to what a model is trained on.
+// load_dataset(): finds a data set by name or path, and turns what its reader returns into tensors.
 #include "eignn/dataset.h"
 
 #include <fmt/format.h>

@@ -94,7 +94,7 @@ void check_value(const TextLines& lines, bool whole, std::string_view word) {
   double real = 0;
   const auto [stop, error] =
       whole ? std::from_chars(digits.data(), end, integer) : std::from_chars(digits.data(), end, real);
-  // A number too large or too small for its type is still a number, and nobody uses it.
+  // Values are ignored, so one that overflows its type is fine as long as it is a number.
   if (word.empty()) lines.refuse("the value is missing", "write one, or change the field to pattern");
   if (error == std::errc::invalid_argument || stop != end) {
     lines.refuse(quote(word) + (whole ? " is not a whole number" : " is not a number"),

@@ -4,11 +4,10 @@
 //   raw/num-node-list.csv, raw/num-edge-list.csv   one number each, a check on the files below
 //   raw/edge.csv         source,target of an arc, 0-based
 //   raw/node-feat.csv    a row of numbers per node
-//   raw/node-label.csv   a row per node: one class, `nan` where it is not known; or several columns of 0 and
-//   1 split/SCHEME/{train,valid,test}.csv            a node per line; there is one SCHEME, named for how it
-//   was
-//                                                  drawn (time, sales_ranking)
+//   raw/node-label.csv   a row per node: one class, `nan` where it is not known; or columns of 0 and 1
+//   split/SCHEME/{train,valid,test}.csv   a node per line
 //
+// There is one SCHEME, named for how the split was drawn (time, sales_ranking).
 // Other files (node_year.csv.gz, mapping/) are left alone.
 #include "data/readers.h"
 

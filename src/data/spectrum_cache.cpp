@@ -33,7 +33,8 @@ std::string values_name(size_t place) {
   return fmt::format("lambda.{}", place);
 }
 
-// Pieces of the tensor are read and hashed side by side, then their fingerprints, its name and its shape.
+// Pieces of the tensor are hashed in parallel; the checksum is the hash of its name, its shape and the hashes
+// of the pieces.
 std::string checksum(const std::string& name, const TensorView& tensor) {
   constexpr size_t piece = size_t{1} << 20;
   const size_t pieces = (tensor.size + piece - 1) / piece;

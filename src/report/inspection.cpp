@@ -24,38 +24,25 @@ namespace {
 
 using Json = InspectionJson;
 
-// What tells one node from another: its features, its labels and, when asked for, its neighbours.
-class NodeHash {
- public:
-  explicit NodeHash(const Dataset& dataset)
-      : X_(dataset.features.contiguous()), labels_(dataset.labels.contiguous()) {}
-
-  std::string of(int64_t v, const Graph* neighbours = nullptr) const {
-    ContentHash hash;
-    add_row(hash, X_, v);
-    add_row(hash, labels_, v);
-    if (neighbours)
-      hash.add(
-          neighbours->target.data() + neighbours->row_begin[v],
-          static_cast<size_t>(neighbours->row_begin[v + 1] - neighbours->row_begin[v]) * sizeof(int64_t));
-    return hash.hex();
-  }
-
- private:
-  static void add_row(ContentHash& hash, const torch::Tensor& table, int64_t v) {
-    const size_t bytes = table.nbytes() / static_cast<size_t>(table.size(0));
-    hash.add(static_cast<const char*>(table.data_ptr()) + static_cast<size_t>(v) * bytes, bytes);
-  }
-  torch::Tensor X_, labels_;
-};
+void add_row(ContentHash& hash, const torch::Tensor& table, int64_t v) {
+  const size_t bytes = table.nbytes() / static_cast<size_t>(table.size(0));
+  hash.add(static_cast<const char*>(table.data_ptr()) + static_cast<size_t>(v) * bytes, bytes);
+}
 
 // Nodes that repeat an earlier one: the same features, label and neighbours.
 int64_t duplicate_nodes(const Dataset& dataset) {
   const Graph both_ways = dataset.graph.symmetrised();
-  const NodeHash hash(dataset);
+  const auto X = dataset.features.contiguous(), labels = dataset.labels.contiguous();
   std::unordered_set<std::string> seen;
   int64_t duplicates = 0;
-  for (int64_t v = 0; v < dataset.nodes(); ++v) duplicates += !seen.insert(hash.of(v, &both_ways)).second;
+  for (int64_t v = 0; v < dataset.nodes(); ++v) {
+    const int64_t begin = both_ways.row_begin[v], end = both_ways.row_begin[v + 1];
+    ContentHash hash;
+    add_row(hash, X, v);
+    add_row(hash, labels, v);
+    hash.add(both_ways.target.data() + begin, static_cast<size_t>(end - begin) * sizeof(int64_t));
+    duplicates += !seen.insert(hash.hex()).second;
+  }
   return duplicates;
 }
 
@@ -140,7 +127,7 @@ void add_warnings(const Propagation& S, Json& json) {
   json["warnings"] = warnings;
 }
 
-// What the literature's use of these sets hides; docs/data.md has the evidence.
+// What to know before figures on this data set are believed; docs/data.md has the evidence.
 void add_known_traps(const Dataset& dataset, Json& json) {
   Json& warnings = json["warnings"];
   const Json& look_up = json["look_up"];
@@ -148,8 +135,7 @@ void add_known_traps(const Dataset& dataset, Json& json) {
   if (score > constant + 0.05)
     warnings.push_back(
         fmt::format("without a model, the labels of training nodes with the same features score {:.1f} % on "
-                    "the test nodes "
-                    "of the first split ({}; the most frequent class alone: {:.1f} %)",
+                    "the test nodes of the first split ({}; the most frequent class alone: {:.1f} %)",
                     100 * score, look_up["metric"].get<std::string>(), 100 * constant));
   if (dataset.name == "cornell" && dataset.format == "Geom-GCN text")
     warnings.push_back(

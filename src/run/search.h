@@ -47,7 +47,7 @@ struct Trial {
 using OnTrial = std::function<void(size_t, const Trial&)>;
 /// Runs jobs and returns what became of them, in the jobs' order. `on_done` is called after each.
 using RunAll = std::function<std::vector<Trial>(const std::vector<Job>& jobs, const OnTrial& on_done)>;
-/// As run_jobs does it, but for jobs that fail.
+/// Runs the jobs one by one or `parallel` at a time (run_jobs); a job that fails does not end the others.
 RunAll each_by_itself(int64_t parallel, const JobRunner& runner);
 
 /// `split_count` is the data set's. Runs are kept under folder/trials/NNN/split-K, those of a shorter first

@@ -57,6 +57,7 @@ TEST(Toml, ErrorsNameFileLineAndColumn) {
   EXPECT_CONTAINS(refused("lr = 1\nlr = 2\n"), "file.toml, line 2");
   EXPECT_CONTAINS(refused("name = \"open\n"), "file.toml, line 1");
   EXPECT_CONTAINS(refused("name = \"\xff\"\n"), "file.toml, line 1");
+  EXPECT_CONTAINS(refused("[+a]\n"), "file.toml");
   EXPECT_CONTAINS(refused("[table]\n"), "a table 'table'");
   EXPECT_CONTAINS(refused("x = [[1]]\n"), "neither a number nor text");
   EXPECT_CONTAINS(refused("x = 1979-05-27\n"), "neither a number nor text");
