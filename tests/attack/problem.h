@@ -4,7 +4,7 @@
 #include <torch/torch.h>
 
 #include "attack/attack.h"
-#include "support/baselines.h"
+#include "support/any_options.h"
 #include "support/oracle.h"
 
 namespace eignn::test {

@@ -209,7 +209,9 @@ TEST(Planner, ListsThePricesFromTheCheapestToTheRefused) {
   for (size_t k = 1; k < mixed.prices.size(); ++k) {
     const Price &before = mixed.prices[k - 1], &after = mixed.prices[k];
     EXPECT_GE(before.refused.empty(), after.refused.empty());
-    if (before.refused.empty() && after.refused.empty()) EXPECT_LE(before.seconds(300), after.seconds(300));
+    if (before.refused.empty() && after.refused.empty()) {
+      EXPECT_LE(before.seconds(300), after.seconds(300));
+    }
   }
   const auto refused = [&](const char* name) {
     return std::any_of(mixed.prices.begin(), mixed.prices.end(),

@@ -191,9 +191,9 @@ TEST(Study, ASecondCallRunsOnlyWhatIsMissing) {
   int started = 0;
   const JobRunner keeps = [&](const Job& job) {
     ++started;
-    const ResultJson run = pretend(job);
+    const RunResult run = pretend(job);
     std::filesystem::create_directories(job.folder);
-    std::ofstream(job.folder + "/summary.json") << run;
+    std::ofstream(job.folder + "/summary.json") << result_json(run);
     return run;
   };
   const Study study = study_named("chains-binary");

@@ -6,7 +6,7 @@ namespace eignn {
 namespace {
 
 TEST(EarlyStoppingByLoss, KeepsStrictImprovementsAndCountsTheRest) {
-  EarlyStopping stopping(EarlyStopping::Rule::loss, 2);
+  EarlyStopping stopping(Stopping::loss, 2);
   EXPECT_TRUE(stopping.judge(1.0, 0.5).keep);
   EXPECT_FALSE(stopping.judge(1.0, 0.9).keep);  // accuracy does not count, and equal is not better
   EXPECT_TRUE(stopping.judge(0.9, 0.1).keep);
@@ -15,7 +15,7 @@ TEST(EarlyStoppingByLoss, KeepsStrictImprovementsAndCountsTheRest) {
 }
 
 TEST(EarlyStoppingByEither, ResetsWhenLossOrAccuracyIsAsGoodAsItsBest) {
-  EarlyStopping stopping(EarlyStopping::Rule::either, 2);
+  EarlyStopping stopping(Stopping::either, 2);
   stopping.judge(1.0, 0.5);
   stopping.judge(2.0, 0.4);
   EXPECT_EQ(stopping.waited, 1);
@@ -28,7 +28,7 @@ TEST(EarlyStoppingByEither, ResetsWhenLossOrAccuracyIsAsGoodAsItsBest) {
 }
 
 TEST(EarlyStoppingByEither, KeepsWhenBothHoldOrAccuracyImproves) {
-  EarlyStopping stopping(EarlyStopping::Rule::either, 9);
+  EarlyStopping stopping(Stopping::either, 9);
   EXPECT_TRUE(stopping.judge(1.0, 0.5).keep);
   EXPECT_TRUE(stopping.judge(1.0, 0.5).keep);   // both as good
   EXPECT_FALSE(stopping.judge(0.9, 0.4).keep);  // the loss alone
@@ -37,14 +37,14 @@ TEST(EarlyStoppingByEither, KeepsWhenBothHoldOrAccuracyImproves) {
 }
 
 TEST(EarlyStopping, ALossThatIsNotANumberIsNeverKept) {
-  EarlyStopping stopping(EarlyStopping::Rule::loss, 1);
+  EarlyStopping stopping(Stopping::loss, 1);
   const auto verdict = stopping.judge(std::numeric_limits<double>::quiet_NaN(), 0.5);
   EXPECT_FALSE(verdict.keep);
   EXPECT_TRUE(verdict.stop);
 }
 
 TEST(EarlyStoppingByScore, KeepsStrictlyHigherScoresWhateverTheLoss) {
-  EarlyStopping stopping(EarlyStopping::parse("score"), 2);
+  EarlyStopping stopping(Stopping::score, 2);
   EXPECT_TRUE(stopping.judge(1.0, 0.5).keep);
   EXPECT_TRUE(stopping.judge(9.0, 0.6).keep);
   EXPECT_FALSE(stopping.judge(0.1, 0.6).keep);
