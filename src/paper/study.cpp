@@ -32,13 +32,12 @@ int64_t seeds_of(const Study& study, const ReproduceOptions& options) {
 
 // The point's configuration: recipe, then the point's settings, then those of all runs.
 TrainConfig config_of(const StudyPoint& point, const ReproduceOptions& options) {
+  auto settings = point.settings;
+  for (const auto& [name, value] : options.settings) settings[name] = value;
   TrainConfig config;
+  assign(config, settings);
   std::set<std::string> given = {"dataset"};
-  for (const auto* settings : {&point.settings, &options.settings})
-    for (const auto& [name, value] : *settings) {
-      assign(config, name, value);
-      given.insert(name);
-    }
+  for (const auto& [name, value] : settings) given.insert(name);
   apply_recipe(config, given);
   validate(config);
   return config;

@@ -242,7 +242,7 @@ TEST(SparseSolver, SaysSoWhenItDoesNotConverge) {
   } catch (const ConvergenceError& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("sparse did not converge in 50 products"), std::string::npos) << text;
-    EXPECT_NE(text.find("use --solver direct"), std::string::npos) << text;
+    EXPECT_NE(text.find("use solver direct"), std::string::npos) << text;
   }
 }
 

@@ -157,7 +157,7 @@ TEST(FilesToTraining, TrainsOnTheFirstGraphsAlone) {
   config.train_graphs = 100;
   EXPECT_TRUE(torch::equal(load_dataset(config).splits[0].train, before.train));
   config.dataset = "karate";
-  EXPECT_CONTAINS(message_of([&] { load_dataset(config); }), "--train-graphs");
+  EXPECT_CONTAINS(message_of([&] { load_dataset(config); }), "(train-graphs)");
 }
 
 TEST(FilesToTraining, AResumedRunOverGraphsIsTheSame) {
