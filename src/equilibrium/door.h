@@ -1,6 +1,7 @@
 // The checks that stand before every solver, so that no wrong argument reaches a kernel.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <torch/torch.h>
 
 #include <cstdint>
@@ -72,10 +73,13 @@ struct Inputs {
   void require_unchanged() const;
 };
 
-/// Neither autograd nor inference mode inside: tensors that solvers keep serve later calls in any mode.
+/// Neither autograd nor inference mode inside: tensors that solvers keep serve later calls in any mode. A
+/// thread that libtorch has not seen takes libtorch's number of threads first; BLAS would take OpenMP's, and
+/// round differently.
 class PlainMode {
  public:
   PlainMode() {
+    at::get_num_threads();
     if (c10::InferenceMode::is_enabled()) normal_.emplace(false);
     no_grad_.emplace();
   }

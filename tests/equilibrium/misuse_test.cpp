@@ -23,6 +23,10 @@ std::shared_ptr<Propagation> S_of(const Graph& graph) {
   return std::make_shared<Propagation>(make_propagation(graph));
 }
 
+torch::Tensor int64_index(const std::vector<int64_t>& nodes) {
+  return torch::tensor(nodes, torch::kInt64);
+}
+
 std::vector<std::string> every_solver() {
   auto names = solver_names();
   names.erase(names.begin());  // auto is one of the others
@@ -34,8 +38,7 @@ class Misuse : public testing::TestWithParam<std::string> {
   std::shared_ptr<const Propagation> S = S_of(test::random_graph(n, 2, 1));
   std::unique_ptr<Solver> solver = make_solver(GetParam(), S, {}, m);
   torch::Tensor F = random_matrix(m, m, 2), X = random_matrix(n, m, 3), C = random_matrix(m, k, 4);
-  torch::Tensor index = torch::tensor({7, 0, 3}, torch::kInt64), Y = random_matrix(3, m, 5),
-                D = random_matrix(3, k, 6);
+  torch::Tensor index = int64_index({7, 0, 3}), Y = random_matrix(3, m, 5), D = random_matrix(3, k, 6);
   std::shared_ptr<const Equilibrium> solved = solver->solve(F, X);
   std::shared_ptr<const Projection> projection = solver->project(F, X, C);
 };
@@ -92,11 +95,11 @@ TEST_P(Misuse, MatricesOfAnotherShapeTypeOrDeviceAreRefused) {
 
 TEST_P(Misuse, IndicesThatNameNoNodeAreRefused) {
   const std::vector<torch::Tensor> wrong = {
-      torch::tensor({-1}, torch::kInt64),
-      torch::tensor({0, n, 1}, torch::kInt64),
-      torch::tensor({0, 1, -n}, torch::kInt64),
-      torch::tensor({INT64_MAX}, torch::kInt64),
-      torch::tensor({INT64_MIN}, torch::kInt64),
+      int64_index({-1}),
+      int64_index({0, n, 1}),
+      int64_index({0, 1, -n}),
+      int64_index({INT64_MAX}),
+      int64_index({INT64_MIN}),
       torch::tensor({1, 2, 3}, torch::kInt32),
       torch::tensor({1.0, 2.0}, torch::kFloat64),
       torch::ones({1, 3}, torch::kInt64),
@@ -124,7 +127,7 @@ TEST_P(Misuse, IndicesThatNameNoNodeAreRefused) {
 TEST_P(Misuse, AnIndexThatIsOverwrittenIsReadAgain) {
   const auto moving = index.clone();
   const auto before = solved->rows(moving).plain();
-  moving.copy_(torch::tensor({1, 2, 11}, torch::kInt64));
+  moving.copy_(int64_index({1, 2, 11}));
   EXPECT_TRUE(torch::allclose(solved->rows(moving).plain(), solved->rows().plain().index_select(0, moving)));
   EXPECT_TRUE(torch::allclose(solved->project(moving, C), solved->rows(moving).plain().mm(C)));
   moving[1] = n;
@@ -132,10 +135,9 @@ TEST_P(Misuse, AnIndexThatIsOverwrittenIsReadAgain) {
 }
 
 TEST_P(Misuse, ExponentsThatDoNotBelongToTheirRowsAreRefused) {
-  for (const auto& wrong :
-       {torch::zeros({2}, torch::kInt64), torch::zeros({3}, torch::kInt32),
-        torch::zeros({3, 1}, torch::kInt64), torch::tensor({0L, INT64_MIN, 0L}, torch::kInt64),
-        torch::tensor({0L, INT64_MAX, 0L}, torch::kInt64)})
+  for (const auto& wrong : {torch::zeros({2}, torch::kInt64), torch::zeros({3}, torch::kInt32),
+                            torch::zeros({3, 1}, torch::kInt64), int64_index({0L, INT64_MIN, 0L}),
+                            int64_index({0L, INT64_MAX, 0L})})
     EXPECT_THROW(solved->pull(index, {Y, wrong}, true), ArgumentError);
   const auto strided = torch::zeros({3, 2}, torch::kInt64).select(1, 0);
   EXPECT_LE(relative_error(solved->pull(index, {Y, strided}, true).F, solved->pull(index, {Y, {}}, true).F),
@@ -212,7 +214,7 @@ TEST_P(Misuse, GraphsWithoutNodesAndNodesWithoutFeaturesGiveEmptyAnswers) {
     else
       EXPECT_EQ(z->moments().mean.sizes(), torch::IntArrayRef({features}));
     EXPECT_EQ(residual(*matrix, z->rows().plain(), f, x, 0.8, 1e-12), 0);
-    EXPECT_THROW(z->rows(torch::tensor({nodes}, torch::kInt64)), ArgumentError);
+    EXPECT_THROW(z->rows(int64_index({nodes})), ArgumentError);
   }
 }
 
