@@ -1,7 +1,8 @@
-#include "equilibrium/propagated_features.h"
+#include "equilibrium/node/propagated_features.h"
 
 #include <gtest/gtest.h>
 
+#include "equilibrium/sparse_product.h"
 #include "support/oracle.h"
 
 namespace eignn {
