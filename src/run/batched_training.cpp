@@ -101,14 +101,8 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
       report.val_loss = reports[place].val_loss;
       report.val_score = reports[place].val_score;
       report.seconds = share;
-      const auto verdict = run.stopping.judge(report.val_loss, report.val_score);
-      report.kept = verdict.keep;
-      if (verdict.keep) {
-        run.progress.best = batch.state(static_cast<int64_t>(place));
-        run.progress.best_epoch = epoch;
-      }
-      run.progress.note(report, share);
-      if (run.folder) run.folder->append_epoch(report);
+      const auto verdict = record_epoch(report, share, run.folder.get(), run.stopping, run.progress,
+                                        [&] { return batch.state(static_cast<int64_t>(place)); });
       to_tell.push_back(report);
       if (verdict.stop || epoch + 1 == configs[0].epochs)
         end(run);  // at once, so that an interruption does not lose it

@@ -1,12 +1,14 @@
 // Where a run stands between two epochs, and its end: shared by single runs and batches of runs.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "eignn/train.h"
 #include "run/run_folder.h"
+#include "train/early_stopping.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -23,6 +25,13 @@ struct Progress {
   void note(const EpochReport& report,
             double step);  // an epoch is over; `step`: seconds of its training step
 };
+
+/// What follows an epoch, of a single run as of one in a batch: judges it (and sets `report.kept`), keeps the
+/// weights that `state` returns when they are the best so far, and appends the epoch to the folder, if there
+/// is one.
+EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, const RunFolder* folder,
+                                    EarlyStopping& stopping, Progress& progress,
+                                    const std::function<std::map<std::string, torch::Tensor>()>& state);
 
 /// The end of a run: tests the best weights, fills the summary and writes the folder, if there is one.
 /// `F_start` are the propagation weights that it began with.

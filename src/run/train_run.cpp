@@ -126,15 +126,9 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
     report.val_loss = evaluation.loss;
     report.metric = trainer.metric();
     report.val_score = evaluation.score;
-    const auto verdict = stopping.judge(report.val_loss, report.val_score);
-    report.kept = verdict.keep;
     report.seconds = watch.seconds();
-    if (verdict.keep) {
-      progress.best = state_of(trainer.model());
-      progress.best_epoch = report.epoch;
-    }
-    progress.note(report, step_seconds);
-    if (folder) folder->append_epoch(report);
+    const auto verdict = record_epoch(report, step_seconds, folder, stopping, progress,
+                                      [&] { return state_of(trainer.model()); });
     if (hooks.on_epoch) hooks.on_epoch(report);
     if (verdict.stop) break;
     if (hooks.interrupted && hooks.interrupted()) {
@@ -178,6 +172,20 @@ void describe_propagation(const std::vector<torch::Tensor>& start, const std::ve
 }
 
 }  // namespace
+
+EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, const RunFolder* folder,
+                                    EarlyStopping& stopping, Progress& progress,
+                                    const std::function<std::map<std::string, torch::Tensor>()>& state) {
+  const auto verdict = stopping.judge(report.val_loss, report.val_score);
+  report.kept = verdict.keep;
+  if (verdict.keep) {
+    progress.best = state();
+    progress.best_epoch = report.epoch;
+  }
+  progress.note(report, step_seconds);
+  if (folder) folder->append_epoch(report);
+  return verdict;
+}
 
 void Progress::note(const EpochReport& report, double step) {
   epoch_seconds.push_back(report.seconds);

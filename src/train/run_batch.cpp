@@ -109,6 +109,8 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
     rates_B.push_back({config.lr, config.weight_decay});
   }
 
+  const auto F_start = torch::stack(F).to(torch::dtype(options.dtype).device(options.device)),
+             B_start = torch::stack(B).to(F_start.options());
   const Stopwatch watch;
   const auto shared = std::make_shared<SharedSeries>(S, dataset.features, options);
   const Head head = config_.eignn().head;
@@ -116,8 +118,7 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
       head == Head::l2 && (live == 0 || live > most_live_features))
     refuse(fmt::format("the l2 head is for 1 to {} features that are not zero everywhere, and there are {}",
                        most_live_features, live));
-  model_ = std::make_unique<BatchedEignn>(shared, head, config_.eignn().dropout, torch::stack(F).to(shared->type),
-                                          torch::stack(B).to(shared->type));
+  model_ = std::make_unique<BatchedEignn>(shared, head, config_.eignn().dropout, F_start, B_start);
   preprocess_seconds_ = watch.seconds();
   metrics_ = std::make_unique<BatchedMetrics>(dataset, splits, shared->type);
   adam_ = std::make_unique<BatchedAdam>(
