@@ -9,14 +9,14 @@
 
 #include "data/random_split.h"
 #include "eignn/error.h"
+#include "eignn/execution.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/random_stream.h"
 #include "run/provenance.h"
-#include "train/plan_request.h"
-#include "train/trainer.h"
-#include "eignn/execution.h"
 #include "run/recipes.h"
 #include "train/assemble.h"
+#include "train/plan_request.h"
+#include "train/trainer.h"
 
 namespace eignn {
 
@@ -146,6 +146,7 @@ std::vector<PlannerProblem> planner_problems(const TrainConfig& config, bool qui
     undirected(c);
     c.eignn().encoder = 64;
   });
+  p.real("squirrel", "", true);
   p.real("squirrel", " undirected", true, undirected);
   p.real("film", "", true);
   p.real("film", ", l2, encoder 32", true, with("l2", 0.8, "undirected", 32));

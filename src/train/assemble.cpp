@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "graph/random_stream.h"
 #include "train/config.h"
 #include "train/plan_request.h"
@@ -19,6 +20,16 @@ torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
                     "use feature-norm none");
   const auto sum = X.sum(1, /*keepdim=*/true);
   return X / torch::where(sum > 0, sum, torch::ones_like(sum));
+}
+
+// What the planner takes; a long preparation is announced, since nothing is to be seen while it lasts.
+std::string planned_solver(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
+                           const TrainConfig& c) {
+  const Plan plan = plan_solver(plan_request(graphs, dataset, c));
+  constexpr double long_s = 15;
+  if (const double seconds = plan.prices.empty() ? 0 : plan.prices[0].preparation_s; seconds > long_s)
+    warn(fmt::format("{} prepares for about {:.0f} s before the first epoch", plan.solver, seconds));
+  return plan.solver;
 }
 
 // Trains on the first `count` of the graphs that the split trains on.
@@ -80,8 +91,7 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   SolverOptions options = solver_options(c);
   options.store = store;
   const int64_t m = model.encoder > 0 ? model.encoder : dataset.feature_count();
-  const std::string solver =
-      model.solver == "auto" ? plan_solver(plan_request(graphs, dataset, c)).solver : model.solver;
+  const std::string solver = model.solver == "auto" ? planned_solver(graphs, dataset, c) : model.solver;
   std::vector<GraphPart> parts;
   for (auto& graph : graphs)
     parts.push_back({std::move(graph.nodes), make_solver(solver, graph.S, options, m)});
