@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "equilibrium/spectrum.h"
+#include "equilibrium/spectral/spectrum.h"
 
 namespace eignn {
 

@@ -7,12 +7,19 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "equilibrium/node_operator.h"
+
 namespace eignn {
 
 /// ‖X‖, also where the squares of single numbers leave the range.
 inline double norm_of(const torch::Tensor& X) {
   const double norm = X.norm().item<double>();
   return norm > 1e-12 && norm < 1e18 ? norm : X.to(torch::kFloat64).norm().item<double>();
+}
+/// The same over all nodes of S.
+inline double norm_of(const NodeOperator& S, const torch::Tensor& X) {
+  const double norm = S.norm(X);
+  return norm > 1e-12 && norm < 1e18 ? norm : S.norm(X.to(torch::kFloat64));
 }
 
 /// k with 2^k about `size` where that is far from 1, else 0: squares of what is 2^-k times as large stay in

@@ -1,4 +1,4 @@
-#include "equilibrium/elimination.h"
+#include "equilibrium/elimination/elimination.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "eignn/error.h"
-#include "equilibrium/ordering.h"
+#include "equilibrium/elimination/ordering.h"
 
 namespace eignn {
 

@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 
 #include "equilibrium/cuda_status.h"
-#include "equilibrium/semi_iteration_kernel.h"
+#include "equilibrium/node/semi_iteration_kernel.h"
 
 namespace eignn {
 
