@@ -1,4 +1,4 @@
-// The spectral coordinates in which a symmetric S does something.
+// The spectral coordinates of a symmetric S whose eigenvalues are not negligible.
 #pragma once
 
 #include <torch/types.h>

@@ -48,7 +48,7 @@ torch::Tensor correction_in_one_kernel(const torch::Tensor& c, const NodeOperato
     }
     problem.now = space.data_ptr<scalar_t>();
     problem.before = problem.now + space.numel() / 2;
-    problem.beyond = out.data_ptr<scalar_t>();
+    problem.correction = out.data_ptr<scalar_t>();
     run_semi_iteration_on_gpu(problem, c10::cuda::getCurrentCUDAStream().stream());
   });
   return out;
