@@ -34,8 +34,8 @@ struct TwiceArgument {
 /// m). One product with a thin factor per term.
 class ChebyshevChain {
  public:
-  /// What is `recorded` as a CUDA graph saves its launches itself, and goes operation by operation where the
-  /// other way is a kernel whose blocks wait for each other.
+  /// recorded: this will be captured in a CUDA graph, which saves the launches; then the kernel whose blocks
+  /// wait for each other (a cooperative launch) is avoided.
   ChebyshevChain(int64_t terms, int64_t batch, int64_t rows, int64_t m, const torch::TensorOptions& type,
                  bool recorded = false)
       : P(torch::empty({terms, batch, rows, m}, type)), recorded_(recorded) {}

@@ -3,7 +3,7 @@
 #include <torch/torch.h>
 
 #include "equilibrium/sparse_product.h"
-#include "equilibrium/spectrum.h"
+#include "equilibrium/spectral/spectrum.h"
 
 namespace eignn {
 

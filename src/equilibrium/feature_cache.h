@@ -1,4 +1,4 @@
-// Remembers what was derived from X for as long as the same X comes back.
+// A cache of one entry for what solvers derive from X: training gives the same X in every epoch.
 #pragma once
 
 #include <torch/types.h>

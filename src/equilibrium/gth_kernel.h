@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "equilibrium/elimination.h"
+#include "equilibrium/elimination/elimination.h"
 
 namespace eignn {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "equilibrium/elimination.h"
+#include "equilibrium/elimination/elimination.h"
 #include "equilibrium/solver_prices.h"
 #include "equilibrium/tolerance.h"
 

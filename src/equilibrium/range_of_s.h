@@ -1,11 +1,11 @@
-// The spectral coordinates in which a symmetric S does something.
+// The spectral coordinates of a symmetric S whose eigenvalues are not negligible.
 #pragma once
 
 #include <torch/types.h>
 
 #include <memory>
 
-#include "equilibrium/spectrum.h"
+#include "equilibrium/spectral/spectrum.h"
 
 namespace eignn {
 

@@ -1,4 +1,5 @@
-// Sizes whose squares leave the floating range.
+// Norms of matrices whose entries' squares would overflow or underflow, and powers of two that bring them
+// into range.
 #pragma once
 
 #include <torch/types.h>
@@ -7,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "equilibrium/node_operator.h"
+
 namespace eignn {
 
 /// ‖X‖, also where the squares of single numbers leave the range.
@@ -14,9 +17,14 @@ inline double norm_of(const torch::Tensor& X) {
   const double norm = X.norm().item<double>();
   return norm > 1e-12 && norm < 1e18 ? norm : X.to(torch::kFloat64).norm().item<double>();
 }
+/// The same over all nodes of S.
+inline double norm_of(const NodeOperator& S, const torch::Tensor& X) {
+  const double norm = S.norm(X);
+  return norm > 1e-12 && norm < 1e18 ? norm : S.norm(X.to(torch::kFloat64));
+}
 
-/// k with 2^k about `size` where that is far from 1, else 0: squares of what is 2^-k times as large stay in
-/// range. 2^k itself does.
+/// k with 2^k about `size` where that is far from 1, else 0: a matrix of that norm times 2^-k has squares in
+/// range. 2^k itself is in range.
 inline int out_of_scale(double size) {
   constexpr int far = 24, farthest = 100;
   const int k = size > 0 && std::isfinite(size) ? std::ilogb(size) : 0;

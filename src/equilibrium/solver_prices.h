@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "eignn/planner.h"
-#include "equilibrium/elimination.h"
+#include "equilibrium/elimination/elimination.h"
 
 namespace eignn {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "eignn/solver.h"
+#include "equilibrium/node_operator.h"
 
 namespace eignn {
 
@@ -15,14 +16,20 @@ std::unique_ptr<Solver> make_published(std::shared_ptr<const Propagation> S, con
 /// Conjugate gradients on (I - γ λ_j g) ẑ_j = x̂_j for all j at once; no eigendecomposition of g.
 std::unique_ptr<Solver> make_krylov(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
+// The solvers in node space know S by its products: `product` is that S, or null for one in this process's
+// memory, made of `S`.
+
 /// The recurrence with g's large eigenvalues solved apart; any S, no eigendecomposition.
-std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                      std::shared_ptr<const NodeOperator> product = nullptr);
 
 /// Z ← γ Sᵀ Z g + X until the residual bound holds; any S.
-std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                    std::shared_ptr<const NodeOperator> product = nullptr);
 
 /// Semi-iterations on (I - γ μ_i Sᵀ) z̃_i = x̃_i for all i at once, in O(n m) memory; any S.
-std::unique_ptr<Solver> make_sparse(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+std::unique_ptr<Solver> make_sparse(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                    std::shared_ptr<const NodeOperator> product = nullptr);
 
 /// Sparse elimination for every one of g's `features` eigenvalues, exact to the last hop; any S.
 std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options,

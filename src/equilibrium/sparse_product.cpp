@@ -132,7 +132,8 @@ RowsOnGpu<T> SparseProduct::on_gpu(const Rows& rows) {
 template RowsOnGpu<float> SparseProduct::on_gpu(const Rows&);
 template RowsOnGpu<double> SparseProduct::on_gpu(const Rows&);
 
-SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device) {
+SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device)
+    : symmetric_(S.symmetric) {
   const SparseEntries entries = straight(S);
   straight_ = prepared(entries, dtype, device);
   transposed_ = S.symmetric ? straight_ : prepared(transposed(entries), dtype, device);
@@ -175,22 +176,12 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
   return out;
 }
 
-SparseProduct::Squares SparseProduct::advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X,
-                                              const torch::Tensor& a, const torch::Tensor& omega,
-                                              int64_t begin, torch::Tensor& last) const {
+NodeOperator::Squares SparseProduct::advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X,
+                                             const torch::Tensor& a, const torch::Tensor& omega,
+                                             int64_t begin, torch::Tensor& last) const {
   const Rows& rows = adjoint ? straight_ : transposed_;
+  if (rows.csr.defined()) return NodeOperator::advance(adjoint, Z, X, a, omega, begin, last);
   const int64_t width = Z.size(1), columns = width - begin;
-  const auto active = [&](const torch::Tensor& t) { return t.narrow(-1, begin, columns); };
-  if (rows.csr.defined()) {
-    const auto z = active(Z), received = torch::mm(rows.csr, z.contiguous()) * active(a),
-               r = (X.defined() ? active(X) + received : received) - z;
-    auto to = active(last);
-    to.add_((r + z - to) * active(omega));
-    const auto squares = [](const torch::Tensor& t) {
-      return t.square().sum(0, /*keepdim=*/false, torch::kFloat64).to(torch::kCPU);
-    };
-    return {squares(r), squares(z)};
-  }
   auto squares = torch::zeros({static_cast<int64_t>(rows.part.size()) - 1, 2, columns}, torch::kFloat64);
   AT_DISPATCH_FLOATING_TYPES(Z.scalar_type(), "semi-iteration", [&] {
     const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eignn/propagation.h"
+#include "equilibrium/node_operator.h"
 #include "equilibrium/rows_on_gpu.h"
 
 namespace eignn {
@@ -22,36 +23,31 @@ struct SparseEntries {
 /// What of a dense matrix is not zero.
 SparseEntries entries_of(const torch::Tensor& matrix);
 
-/// S as this device likes it. `gather(Z)` is Sᵀ Z: row j becomes Σ_i S_ij z_i; `scatter(Z)` is S Z.
-class SparseProduct {
+/// A sparse matrix in the memory of this process, as its device likes it. `apply(Z)`, also called scatter(Z),
+/// is S Z; `apply_transposed(Z)`, also called gather(Z), is Sᵀ Z: row j becomes Σ_i S_ij z_i.
+class SparseProduct : public NodeOperator {
  public:
   SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device);
   SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   torch::Tensor gather(const torch::Tensor& Z) const { return multiply(transposed_, Z); }
   torch::Tensor scatter(const torch::Tensor& Z) const { return multiply(straight_, Z); }
-  /// Sᵀ Z of the recurrence, S Z of its adjoint.
-  torch::Tensor propagate(const torch::Tensor& Z, bool adjoint) const {
-    return adjoint ? scatter(Z) : gather(Z);
-  }
-  /// The matrix of that product for our kernels on a GPU. `begin` is null elsewhere, and where there are more
+
+  int64_t rows() const override { return straight_.begin.numel() - 1; }
+  int64_t rows_here() const override { return rows(); }
+  int64_t entries() const override { return straight_.value.numel(); }
+  bool symmetric() const override { return symmetric_; }
+  torch::Tensor apply(const torch::Tensor& Z) const override { return scatter(Z); }
+  torch::Tensor apply_transposed(const torch::Tensor& Z) const override { return gather(Z); }
+  Squares advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X, const torch::Tensor& a,
+                  const torch::Tensor& omega, int64_t begin, torch::Tensor& last) const override;
+  const SparseProduct* in_memory() const override { return this; }
+
+  /// The matrix of propagate() for our kernels on a GPU. `begin` is null elsewhere, and where there are more
   /// entries than they count.
   template <class T>
   RowsOnGpu<T> rows_on_gpu(bool adjoint) const {
     return on_gpu<T>(adjoint ? straight_ : transposed_);
   }
-
-  /// Sums of squares by columns.
-  struct Squares {
-    torch::Tensor r, z;  // float64 on the CPU
-  };
-  /// One step of a semi-iteration for Z = (Sᵀ Z) diag(a) + X, or with S for Sᵀ in the adjoint, in place:
-  ///
-  ///     R = X + (Sᵀ Z) a - Z,   last ← last + ω (R + Z - last)
-  ///
-  /// on the columns from `begin` on: one to most_lines whole cache lines of them (sparse_kernel.h), in
-  /// contiguous matrices. An undefined X is 0. Returns the squares of R and Z there.
-  Squares advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X, const torch::Tensor& a,
-                  const torch::Tensor& omega, int64_t begin, torch::Tensor& last) const;
 
  private:
   struct Rows {
@@ -64,6 +60,7 @@ class SparseProduct {
   template <class T>
   static RowsOnGpu<T> on_gpu(const Rows& rows);
   Rows straight_, transposed_;
+  bool symmetric_ = false;  // known to be
 };
 
 /// S as a dense matrix.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/content_hash.h"
-
 namespace eignn {
 
 namespace {
@@ -27,6 +25,12 @@ Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes,
   return part;
 }
 
+bool same_matrix(const Propagation& a, const Propagation& b) {
+  return a.nodes == b.nodes && a.symmetric == b.symmetric && a.row_begin == b.row_begin &&
+         a.column == b.column && a.weight == b.weight && a.left == b.left && a.right == b.right &&
+         a.slack == b.slack;
+}
+
 }  // namespace
 
 Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes) {
@@ -35,7 +39,8 @@ Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes) 
   return restricted(S, nodes, place);
 }
 
-std::vector<ComponentKind> unique_components(const Propagation& S) {
+std::vector<ComponentKind> unique_components(const Propagation& S,
+                                             const std::function<std::string(const Propagation&)>& hash) {
   auto components = weak_components(S.pattern()).members();
   std::stable_sort(components.begin(), components.end(),
                    [](const auto& a, const auto& b) { return a.size() < b.size(); });
@@ -44,12 +49,17 @@ std::vector<ComponentKind> unique_components(const Propagation& S) {
     for (size_t k = 0; k < nodes.size(); ++k) place[nodes[k]] = static_cast<int64_t>(k);
 
   std::vector<ComponentKind> kinds;
-  std::map<std::string, size_t> known;
+  std::map<std::string, std::vector<size_t>> by_hash;  // several kinds where hashes collide
   for (auto& nodes : components) {
     Propagation part = restricted(S, nodes, place);
-    const auto [at, fresh] = known.emplace(content_hash(part), kinds.size());
-    if (fresh) kinds.push_back({std::move(part), {}});
-    kinds[at->second].instances.push_back(std::move(nodes));
+    std::vector<size_t>& candidates = by_hash[hash(part)];
+    auto known = std::find_if(candidates.begin(), candidates.end(),
+                              [&](size_t kind) { return same_matrix(kinds[kind].S, part); });
+    if (known == candidates.end()) {
+      known = candidates.insert(candidates.end(), kinds.size());
+      kinds.push_back({std::move(part), {}});
+    }
+    kinds[*known].instances.push_back(std::move(nodes));
   }
   return kinds;
 }

@@ -5,8 +5,8 @@
 
 #include "eignn/error.h"
 #include "eignn/solver.h"
-#include "equilibrium/elimination.h"
-#include "equilibrium/ordering.h"
+#include "equilibrium/elimination/elimination.h"
+#include "equilibrium/elimination/ordering.h"
 #include "support/oracle.h"
 
 namespace eignn {

@@ -1,12 +1,12 @@
 // The symbolic half of the direct solver: orders of elimination, slots of the factors.
-#include "equilibrium/elimination.h"
+#include "equilibrium/elimination/elimination.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "equilibrium/ordering.h"
+#include "equilibrium/elimination/ordering.h"
 #include "support/message_of.h"
 #include "support/random_graph.h"
 

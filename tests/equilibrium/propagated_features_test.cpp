@@ -1,4 +1,4 @@
-#include "equilibrium/propagated_features.h"
+#include "equilibrium/node/propagated_features.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "equilibrium/resolvent_series.h"
+#include "equilibrium/node/resolvent_series.h"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

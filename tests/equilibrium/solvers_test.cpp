@@ -197,7 +197,7 @@ TEST_P(EverySolver, IsBackwardStableAtTheEdge) {
   options.max_iterations = 2000;
   const auto solver = make_solver(GetParam(), S, options, 4);
   if (GetParam() == "picard" || GetParam() == "deflated") {  // four features: too few to treat some apart
-    EXPECT_THROW(solver->solve(F, X), ConvergenceError);           // it would take 1e12 iterations, and says so
+    EXPECT_THROW(solver->solve(F, X), ConvergenceError);     // it would take 1e12 iterations, and says so
     return;
   }
   const auto Z = solver->solve(F, X)->rows().plain();

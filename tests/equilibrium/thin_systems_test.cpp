@@ -1,4 +1,4 @@
-#include "equilibrium/thin_systems.h"
+#include "equilibrium/node/thin_systems.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST_P(Thin, GainsTheDigitsOfARound) {
   const SparseProduct product(s, torch::kFloat64, torch::kCPU);
   const ThinSystems systems(theta, GetParam().gamma, s.symmetric, c.options());
   for (const bool adjoint : {false, true}) {
-    const auto y = c + systems.beyond(c, product, adjoint);
+    const auto y = c + systems.correction(c, product, adjoint);
     const auto r = y - (adjoint ? M : M.t()).mm(y) * (GetParam().gamma * theta) - c;
     // Of Neumann's series for an S that is not normal the rate alone says less.
     const auto by_column = r.norm(2, 0) / c.norm(2, 0);
@@ -64,8 +64,8 @@ TEST_P(Thin, OneKernelOnAGpuDoesWhatTheStepsDo) {
       const ThinSystems systems(theta, GetParam().gamma, s.symmetric, c.options()),
           on_gpu(theta, GetParam().gamma, s.symmetric, c.cuda().options());
       for (const bool adjoint : {false, true}) {
-        const auto steps = systems.beyond(c, here, adjoint).to(torch::kFloat64),
-                   kernel = on_gpu.beyond(c.cuda(), there, adjoint).cpu().to(torch::kFloat64);
+        const auto steps = systems.correction(c, here, adjoint).to(torch::kFloat64),
+                   kernel = on_gpu.correction(c.cuda(), there, adjoint).cpu().to(torch::kFloat64);
         // Columns of a group stop together there, so that most are nearer to their limit.
         EXPECT_LE(relative_error(kernel, steps), 1e-3) << n << " " << adjoint;
         // The last column of all takes as many steps in either.

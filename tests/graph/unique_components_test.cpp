@@ -18,6 +18,15 @@ TEST(UniqueComponents, ComponentsThatDifferInOneLoopAreTwoKinds) {
   EXPECT_EQ(kinds.size(), 2u);
 }
 
+TEST(UniqueComponents, AreToldApartWhereTheirHashesCollide) {
+  const auto S =
+      make_propagation(Graph::from_arcs(9, {0, 2, 3, 5, 7}, {1, 3, 4, 6, 8}));  // three pairs and a path
+  const auto same_hash = [](const Propagation&) { return std::string("0"); };
+  const auto kinds = unique_components(S, same_hash), expected = unique_components(S);
+  ASSERT_EQ(kinds.size(), 2u);
+  for (size_t k = 0; k < kinds.size(); ++k) EXPECT_EQ(kinds[k].instances, expected[k].instances);
+}
+
 TEST(UniqueComponents, CoverEveryNodeOnceAndKeepItsRow) {
   const Propagation S = make_propagation(Graph::from_arcs(7, {0, 1, 4, 4}, {1, 2, 5, 4}));
   std::vector<int> seen(7, 0);

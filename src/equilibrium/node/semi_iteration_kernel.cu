@@ -2,7 +2,7 @@
 #include <cuda_runtime.h>
 
 #include "equilibrium/cuda_status.h"
-#include "equilibrium/semi_iteration_kernel.h"
+#include "equilibrium/node/semi_iteration_kernel.h"
 
 namespace eignn {
 
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ 
   for (int64_t k = thread; k < s.M.rows * stride; k += all) {
     const int row = static_cast<int>(k / stride), j = static_cast<int>(k % stride);
     now[k] = j < s.columns ? s.c[static_cast<int64_t>(row) * s.columns + j] : T(0);
-    if (j < s.columns && s.steps[j / group] == 0) s.beyond[static_cast<int64_t>(row) * s.columns + j] = 0;
+    if (j < s.columns && s.steps[j / group] == 0) s.correction[static_cast<int64_t>(row) * s.columns + j] = 0;
   }
   grid.sync();
   const int warp = static_cast<int>(thread / lanes), warps = static_cast<int>(all / lanes),
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ 
           const T c = s.c[at];
           next = c + s.a[j] * sum.at[q];
           if (step > 0) next = last + s.omega[static_cast<int64_t>(step) * s.columns + j] * (next - last);
-          if (is_last) s.beyond[at] = next - c;
+          if (is_last) s.correction[at] = next - c;
         }
         last = next;
       }

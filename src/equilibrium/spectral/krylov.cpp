@@ -11,15 +11,14 @@
 // - rows go by falling |λ_j|, and those at the end, whose systems are nearly the identity, leave when they
 //   have converged.
 //
-// When only f = Z C is asked for, with a thin C, no ẑ is solved for: f̂_j = x̂_jᵀ (I - γ λ_j g)⁻¹ C is a series
-// in g whose terms T_p C all j share (chebyshev.h). One product with a thin factor per term, and the gradient
-// by the same recurrence run backwards.
+// When only f = Z C is asked for, with a thin C, no ẑ is solved for: see krylov_series.cpp.
 //
 // Stops when ‖r‖ ≤ tol (‖X‖ + ‖Z‖) by the recurrence, and believes it when a random sketch of the true
 // residual, r Ω with a thin Ω, agrees; if not, it goes on from a recomputed residual.
 #include <torch/torch.h>
 
 #include "equilibrium/chebyshev.h"
+#include "equilibrium/conjugate_gradients.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/deflation.h"
 #include "equilibrium/dense_kernels.h"
@@ -27,7 +26,8 @@
 #include "equilibrium/range_of_s.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
-#include "equilibrium/spectrum.h"
+#include "equilibrium/spectral/krylov_series.h"
+#include "equilibrium/spectral/spectrum.h"
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tf32.h"
 #include "equilibrium/tolerance.h"
@@ -76,101 +76,81 @@ struct Preconditioner {
   }
 };
 
-// How many of the first rows are still needed, if the others may together keep `allowance` of ‖r‖².
-struct Standing {
-  int64_t active;
-  double squares, dropped;  // of all rows; of those that may leave
+// The rows of A Z = X as conjugate_gradients.h wants them. ‖X‖ of the whole problem, whose other rows are
+// solved already, sets the scale; it is near 1.
+struct RowSystems {
+  const ShiftedSystems& A;
+  const Preconditioner& M;
+  const torch::Tensor& X;
+  double x_norm;
+  const SolverOptions& options;
+
+  torch::Tensor apply(const torch::Tensor& P) const { return A(P); }
+  torch::Tensor precondition(const torch::Tensor& r) const { return M(r); }
+  torch::Tensor dots(const torch::Tensor& P, const torch::Tensor& Q) const { return row_dots(P, Q); }
+  double norm(const torch::Tensor& r) const { return r.norm().item<double>(); }
+  double bound(const torch::Tensor& Z) const {
+    return share_of_iteration * backward_tolerance(options) * (x_norm + Z.norm().item<double>());
+  }
+  bool believes(const torch::Tensor& Z, double r_norm) const {
+    constexpr double sketch_noise = 1.2;
+    return r_norm <= bound(Z) && A.estimated_residual(X, Z) <= sketch_noise * bound(Z);
+  }
+
+  // Rows go by falling |λ_j|: the last are the first to be done, and leave while all that left keep together
+  // no more than `may_stay` of ‖r‖².
+  class Sweep {
+   public:
+    Sweep(const RowSystems& systems, double r_norm, double bound)
+        : products_(systems.options.tf32),
+          systems_(systems),
+          least_(systems.options.tf32 ? tf32_reduction * r_norm : 0),
+          may_stay_(0.2 * std::max(bound, least_) * std::max(bound, least_)),
+          rows_(systems.X.size(0)) {}
+
+    torch::Tensor active(const torch::Tensor& t) const { return first_rows(t, rows_); }
+    double goal(const torch::Tensor& Z) const { return std::max(systems_.bound(Z), least_); }
+    double reached(const torch::Tensor& r) {
+      const auto squares = row_dots(r, r).squeeze(1).to(torch::kFloat64).to(torch::kCPU).contiguous();
+      const double norm = std::sqrt(dropped_ + squares.sum().item<double>());
+      const double *row = squares.data_ptr<double>(), allowance = may_stay_ - dropped_;
+      double dropped = 0;
+      while (rows_ > 1 && dropped + row[rows_ - 1] <= allowance) dropped += row[--rows_];
+      dropped_ += dropped;
+      return norm;
+    }
+
+   private:
+    ProductsInTf32 products_;
+    const RowSystems& systems_;
+    double least_, may_stay_;
+    int64_t rows_;        // still active: the first ones
+    double dropped_ = 0;  // ‖r‖² of those that left
+  };
+  Sweep begin_sweep(double r_norm, double bound) const { return Sweep(*this, r_norm, bound); }
 };
 
-Standing standing_of(const torch::Tensor& squares_by_row, double allowance) {
-  const auto s = squares_by_row.squeeze(1).to(torch::kFloat64).to(torch::kCPU).contiguous();
-  const double* row = s.data_ptr<double>();
-  Standing out{s.size(0), s.sum().item<double>(), 0};
-  while (out.active > 1 && out.dropped + row[out.active - 1] <= allowance) out.dropped += row[--out.active];
-  return out;
-}
-
-// Solves A Z = X for every row, with ‖X‖ near 1, and returns the number of products with g. ‖X‖ of the whole
-// problem, whose other rows are solved already, sets the scale.
-int64_t conjugate_gradients(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X,
-                            double x_norm, const SolverOptions& options, torch::Tensor& Z) {
-  const double tolerance = backward_tolerance(options);
-  const double smallest = X.scalar_type() == torch::kFloat32 ? 1e-36 : 1e-290;  // below it quotients overflow
+int64_t solve_scaled(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X, double x_norm,
+                     const SolverOptions& options, torch::Tensor& Z) {
   Z = torch::zeros_like(X);
-  auto r = X.clone();  // x - A z
-  int64_t products = 0;
-  constexpr int64_t most_products_in_a_sweep = 1000;
-  constexpr int most_rounds = 20;  // by then the recurrence and the true residual will never agree
-  for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
-    double r_norm = r.norm().item<double>();
-    if (!std::isfinite(r_norm)) throw not_finite("krylov");
-    const auto bound = [&] { return share_of_iteration * tolerance * (x_norm + Z.norm().item<double>()); };
-    if (r_norm <= bound()) return products;
-    {
-      const ProductsInTf32 sweep(options.tf32);
-      const double least = options.tf32 ? tf32_reduction * r_norm : 0;
-      const double first_goal = std::max(bound(), least);
-      const double may_stay = 0.2 * first_goal * first_goal;  // in all the rows that leave early
-      double dropped = 0;
-      auto p = M(r);
-      auto rho = row_dots(r, p);  // ρ = ⟨r, M⁻¹ r⟩, a row each
-      for (int64_t count = 0; count < most_products_in_a_sweep && products <= options.max_iterations;
-           ++count) {
-        const auto q = A(p);  // q = A p
-        ++products;
-        const auto none = torch::zeros_like(rho);
-        // A row that rounding has robbed of its curvature rests until the next sweep.
-        const auto curvature = row_dots(p, q);
-        const auto alive = (rho > smallest).logical_and(curvature > smallest);
-        const auto alpha = torch::where(alive, rho / curvature, none);  // α = ρ / ⟨p, q⟩
-        auto z_rows = first_rows(Z, p.size(0)), r_rows = first_rows(r, p.size(0));
-        z_rows.addcmul_(alpha, p);
-        r_rows.addcmul_(alpha, q, -1);
-        const Standing standing = standing_of(row_dots(r_rows, r_rows), may_stay - dropped);
-        r_norm = std::sqrt(dropped + standing.squares);
-        if (!(r_norm > std::max(bound(), least))) break;
-        dropped += standing.dropped;
-        const int64_t rows = standing.active;
-        const auto z = M(first_rows(r, rows));
-        const auto next = row_dots(first_rows(r, rows), z);
-        const auto beta =
-            torch::where(first_rows(alive, rows), next / first_rows(rho, rows), first_rows(none, rows));
-        p = first_rows(p, rows).mul_(beta).add_(z);  // p ← M⁻¹ r + β p
-        rho = next;
-      }
-    }
-    constexpr double sketch_noise = 1.2;
-    if (r_norm <= bound() && A.estimated_residual(X, Z) <= sketch_noise * bound()) return products;
-    r = X - A(Z);
-    ++products;
-  }
-  throw did_not_converge("krylov", products, "products", options, "use solver spectral");
+  return conjugate_gradients(RowSystems{A, M, X, x_norm, options}, X, /*r=*/X.clone(), /*products=*/0,
+                             options, "krylov", "use solver spectral", Z);
 }
 
-// The same for X of any size.
+// Solves A Z = X for every row and returns the number of products with g.
 int64_t solve_rows(const ShiftedSystems& A, const Preconditioner& M, const torch::Tensor& X, double x_norm,
                    const SolverOptions& options, torch::Tensor& Z) {
   if (!std::isfinite(x_norm)) throw not_finite("krylov");
   const int k = out_of_scale(x_norm);
-  if (k == 0) return conjugate_gradients(A, M, X, x_norm, options, Z);
-  const int64_t products =
-      conjugate_gradients(A, M, X * std::ldexp(1.0, -k), std::ldexp(x_norm, -k), options, Z);
+  if (k == 0) return solve_scaled(A, M, X, x_norm, options, Z);
+  const int64_t products = solve_scaled(A, M, X * std::ldexp(1.0, -k), std::ldexp(x_norm, -k), options, Z);
   Z.mul_(std::ldexp(1.0, k));
   return products;
 }
 
-// The features as the solver wants them.
-struct Source {
-  torch::Tensor X, X_hat;  // (n, m), (r, m)
-  double norm;             // ‖X‖
-  // What X has outside the range of S, and 1 has there: for each feature ‖x⊥‖² and ⟨1⊥, x⊥⟩.
-  torch::Tensor rest_squares, rest_sums;
-  torch::Tensor sketch;  // Ω: entries N(0, 1/8), so that E ‖r Ω‖² = ‖r‖²
-};
-
 class KrylovEquilibrium : public Equilibrium {
  public:
-  KrylovEquilibrium(std::shared_ptr<const RangeOfS> range, std::shared_ptr<const Source> source,
+  KrylovEquilibrium(std::shared_ptr<const RangeOfS> range, std::shared_ptr<const KrylovSource> source,
                     const torch::Tensor& F, const SolverOptions& options)
       : range_(std::move(range)),
         source_(std::move(source)),
@@ -251,57 +231,12 @@ class KrylovEquilibrium : public Equilibrium {
   }
 
   std::shared_ptr<const RangeOfS> range_;
-  std::shared_ptr<const Source> source_;
+  std::shared_ptr<const KrylovSource> source_;
   SolverOptions options_;
   Contraction contraction_;
   ShiftedSystems A_;
   std::unique_ptr<Preconditioner> M_;
   torch::Tensor Z_hat_;
-};
-
-// f = Z C by the series: f̂ = Σ_p α_p(Λ) X̂ P_pᵀ with P_p = Cᵀ T_p.
-class KrylovProjection : public Projection {
- public:
-  KrylovProjection(std::shared_ptr<const RangeOfS> range, std::shared_ptr<const Source> source,
-                   torch::Tensor alpha, const torch::Tensor& F, const torch::Tensor& C,
-                   const SolverOptions& options)
-      : range_(std::move(range)),
-        source_(std::move(source)),
-        alpha_(std::move(alpha)),
-        C_(C.detach().clone()),
-        contraction_(F, options.gamma, options.epsilon, Contraction::CheckNu::when_read),
-        chain_(alpha_.size(1), 1, C.size(1), C.size(0), F.options()) {
-    twice_argument_ = {contraction_.gram(), contraction_.scale()};
-    chain_.run(C_.t().unsqueeze(0), twice_argument_);
-    f_beyond_X_ = chebyshev_sum(source_->X_hat, alpha_, chain_.P) - source_->X_hat.mm(C_);
-    contraction_.nu();  // is it finite?
-  }
-
-  // Z C = X C + Q_r (f̂ - X̂ C)
-  torch::Tensor do_rows(const torch::Tensor& index) const override {
-    return X_at(index).mm(C_) + range_->to_nodes(f_beyond_X_, index);
-  }
-
-  Gradients do_pull(const torch::Tensor& index, const torch::Tensor& cotangent) const override {
-    const auto D = range_->to_spectral(cotangent, index);  // (r, columns)
-    const auto P_bar = pull_chebyshev_sum(source_->X_hat, alpha_, D).view(chain_.P.sizes());
-    const auto through = chain_.pull(P_bar, twice_argument_);
-    const auto beside = X_at(index).t().mm(cotangent) - source_->X_hat.t().mm(D);
-    return {contraction_.pull_g(through.left[0], through.right[0]), beside + through.P0[0].t()};
-  }
-
- private:
-  torch::Tensor X_at(const torch::Tensor& index) const {
-    return index.defined() ? source_->X.index_select(0, index) : source_->X;
-  }
-
-  std::shared_ptr<const RangeOfS> range_;
-  std::shared_ptr<const Source> source_;
-  torch::Tensor alpha_, C_;
-  Contraction contraction_;
-  ChebyshevChain chain_;
-  TwiceArgument twice_argument_;
-  torch::Tensor f_beyond_X_;
 };
 
 class KrylovSolver : public Solver {
@@ -320,7 +255,7 @@ class KrylovSolver : public Solver {
     if (!alpha_.defined())
       alpha_ = chebyshev_coefficients(range_->lambda, options_.gamma,
                                       chebyshev_terms(options_.gamma, backward_tolerance(options_)));
-    return std::make_shared<KrylovProjection>(range_, source(X), alpha_, F, C, options_);
+    return make_krylov_series(range_, source(X), alpha_, F, C, options_);
   }
 
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
@@ -335,12 +270,12 @@ class KrylovSolver : public Solver {
     return 2 * terms * C.size(1) < 5 * range_->lambda.size(0);
   }
 
-  const std::shared_ptr<const Source>& source(const torch::Tensor& X) {
+  const std::shared_ptr<const KrylovSource>& source(const torch::Tensor& X) {
     return features_.get(X, [&](const torch::Tensor& x) { return source_of(x); });
   }
 
-  std::shared_ptr<const Source> source_of(const torch::Tensor& X) const {
-    auto source = std::make_shared<Source>();
+  std::shared_ptr<const KrylovSource> source_of(const torch::Tensor& X) const {
+    auto source = std::make_shared<KrylovSource>();
     source->X = X;
     source->X_hat = range_->to_spectral(X, {});
     source->norm = norm_of(X);
@@ -356,7 +291,7 @@ class KrylovSolver : public Solver {
 
   std::shared_ptr<const RangeOfS> range_;
   torch::Tensor alpha_;  // of the series, once it is asked for
-  FeatureCache<std::shared_ptr<const Source>> features_;
+  FeatureCache<std::shared_ptr<const KrylovSource>> features_;
 };
 
 }  // namespace

@@ -1,17 +1,18 @@
-#include "equilibrium/thin_systems.h"
+#include "equilibrium/node/thin_systems.h"
 
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "equilibrium/relaxation.h"
+#include "equilibrium/node/relaxation.h"
+#include "equilibrium/sparse_product.h"
 
 #ifdef EIGNN_HAVE_CUDA
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include "equilibrium/semi_iteration_kernel.h"
+#include "equilibrium/node/semi_iteration_kernel.h"
 #endif
 
 namespace eignn {
@@ -20,17 +21,17 @@ namespace {
 
 // y - c by one kernel on a GPU; undefined where there is none for it.
 #ifdef EIGNN_HAVE_CUDA
-torch::Tensor beyond_in_one_kernel(const torch::Tensor& c, const SparseProduct& S, bool adjoint,
-                                   const std::vector<int64_t>& begin, const torch::Tensor& a,
-                                   const torch::Tensor& omega) {
-  if (!c.is_cuda()) return {};
+torch::Tensor correction_in_one_kernel(const torch::Tensor& c, const NodeOperator& S, bool adjoint,
+                                       const std::vector<int64_t>& begin, const torch::Tensor& a,
+                                       const torch::Tensor& omega) {
+  if (!c.is_cuda() || S.in_memory() == nullptr) return {};
   const c10::cuda::CUDAGuard guard(c.device());
   const int64_t n = c.size(0), k = c.size(1), groups = (k + semi_iteration_group - 1) / semi_iteration_group;
   if (!semi_iteration_fits_on_gpu(n, k)) return {};
   torch::Tensor out;
   AT_DISPATCH_FLOATING_TYPES(c.scalar_type(), "semi-iteration", [&] {
     SemiIteration<scalar_t> problem{};
-    problem.M = S.rows_on_gpu<scalar_t>(adjoint);
+    problem.M = S.in_memory()->rows_on_gpu<scalar_t>(adjoint);
     if (problem.M.begin == nullptr) return;
     const auto from = c.contiguous(),
                space = torch::empty({2, n, groups * semi_iteration_group}, c.options());
@@ -47,14 +48,15 @@ torch::Tensor beyond_in_one_kernel(const torch::Tensor& c, const SparseProduct& 
     }
     problem.now = space.data_ptr<scalar_t>();
     problem.before = problem.now + space.numel() / 2;
-    problem.beyond = out.data_ptr<scalar_t>();
+    problem.correction = out.data_ptr<scalar_t>();
     run_semi_iteration_on_gpu(problem, c10::cuda::getCurrentCUDAStream().stream());
   });
   return out;
 }
 #else
-torch::Tensor beyond_in_one_kernel(const torch::Tensor&, const SparseProduct&, bool,
-                                   const std::vector<int64_t>&, const torch::Tensor&, const torch::Tensor&) {
+torch::Tensor correction_in_one_kernel(const torch::Tensor&, const NodeOperator&, bool,
+                                       const std::vector<int64_t>&, const torch::Tensor&,
+                                       const torch::Tensor&) {
   return {};
 }
 #endif
@@ -87,8 +89,8 @@ ThinSystems::ThinSystems(const torch::Tensor& theta, double gamma, bool symmetri
   omega_ = rows.narrow(0, 1, steps);
 }
 
-torch::Tensor ThinSystems::beyond(const torch::Tensor& c, const SparseProduct& S, bool adjoint) const {
-  if (auto done = beyond_in_one_kernel(c, S, adjoint, begin_, a_, omega_); done.defined()) return done;
+torch::Tensor ThinSystems::correction(const torch::Tensor& c, const NodeOperator& S, bool adjoint) const {
+  if (auto done = correction_in_one_kernel(c, S, adjoint, begin_, a_, omega_); done.defined()) return done;
   auto y = c, before = c;
   for (size_t k = 0; k < begin_.size(); ++k) {
     const auto active = [&](const torch::Tensor& t) {

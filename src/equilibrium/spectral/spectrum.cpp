@@ -1,4 +1,4 @@
-#include "equilibrium/spectrum.h"
+#include "equilibrium/spectral/spectrum.h"
 
 #include <torch/torch.h>
 

@@ -19,7 +19,7 @@ struct SemiIteration {
   const T *c, *a, *omega;  // (rows, columns), (columns), (steps, columns); ω₁ is not read
   int32_t steps[most_semi_iteration_groups];  // of each group of columns, ascending
   T *now, *before;                            // space for rows × whole groups each
-  T* beyond;                                  // y - c, (rows, columns)
+  T* correction;                              // y - c, (rows, columns)
 };
 
 /// Whether the current GPU can.

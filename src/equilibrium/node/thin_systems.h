@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "equilibrium/sparse_product.h"
+#include "equilibrium/node_operator.h"
 
 namespace eignn {
 
@@ -19,8 +19,8 @@ class ThinSystems {
   /// θ ascends, on the CPU in float64; `type` is that of c.
   ThinSystems(const torch::Tensor& theta, double gamma, bool symmetric, const torch::TensorOptions& type);
 
-  /// y - c
-  torch::Tensor beyond(const torch::Tensor& c, const SparseProduct& S, bool adjoint) const;
+  /// y - c: what the propagation adds to c.
+  torch::Tensor correction(const torch::Tensor& c, const NodeOperator& S, bool adjoint) const;
 
  private:
   std::vector<int64_t> begin_;  // of each step's columns: those still at work are the last

@@ -1,4 +1,4 @@
-#include "equilibrium/propagated_features.h"
+#include "equilibrium/node/propagated_features.h"
 
 #include <torch/torch.h>
 
@@ -10,8 +10,8 @@
 
 namespace eignn {
 
-PropagatedFeatures::PropagatedFeatures(std::shared_ptr<const SparseProduct> S, torch::Tensor X)
-    : S_(std::move(S)), X_(std::move(X)), norm_(norm_of(X_)) {}
+PropagatedFeatures::PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X)
+    : S_(std::move(S)), X_(std::move(X)), norm_(norm_of(*S_, X_)) {}
 
 PropagatedFeatures::Sweep::Sweep(const torch::Tensor& X, int64_t first_column) : from(first_column) {
   const int64_t line = cache_line / static_cast<int64_t>(X.element_size());
@@ -24,7 +24,7 @@ PropagatedFeatures::Sweep::Sweep(const torch::Tensor& X, int64_t first_column) :
 
 // T_1 = S T_0, then T_p+1 = 2 S T_p - T_p-1: with X = 0 and a = 1 a step of the semi-iteration is
 // last ← (1-ω) last + ω S now.
-void PropagatedFeatures::Sweep::advance(const SparseProduct& S) {
+void PropagatedFeatures::Sweep::advance(const NodeOperator& S) {
   const auto one = torch::ones({now.size(1)}, now.options());
   S.advance(/*adjoint=*/false, now, /*X=*/{}, one, term == 0 ? one : one + one, 0, last);
   std::swap(now, last);

@@ -10,7 +10,7 @@
 #include "equilibrium/contraction.h"
 #include "equilibrium/feature_cache.h"
 #include "equilibrium/solvers.h"
-#include "equilibrium/spectrum.h"
+#include "equilibrium/spectral/spectrum.h"
 #include "equilibrium/stopwatch.h"
 
 namespace eignn {

@@ -1,4 +1,4 @@
-#include "equilibrium/ordering.h"
+#include "equilibrium/elimination/ordering.h"
 
 #include <algorithm>
 #include <set>

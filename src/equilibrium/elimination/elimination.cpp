@@ -1,4 +1,4 @@
-#include "equilibrium/elimination.h"
+#include "equilibrium/elimination/elimination.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "eignn/error.h"
-#include "equilibrium/ordering.h"
+#include "equilibrium/elimination/ordering.h"
 
 namespace eignn {
 
@@ -60,8 +60,8 @@ Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budge
   return s;
 }
 
-// The edges that are left when trees are cut off and paths are drawn together: what an ordering has to think
-// about. (Eliminating a node with one neighbour, or two, makes no edge more.)
+// The edges that are left when trees are cut off and paths contracted: eliminating a node with one or two
+// neighbours adds no edge, so only the rest makes an ordering hard.
 int64_t tangled_edges(const Propagation& S) {
   const Graph pattern = S.symmetric ? S.pattern() : S.pattern().symmetrised();
   std::vector<int64_t> degree(S.nodes, 0), leaves;

@@ -57,17 +57,17 @@ struct Analysis {
     }
   }
 
-  // Components with equal keys share their places.
+  // Components of one kind with equal keys share their places.
   template <class Key>
   Layout layout(int64_t nodes, const Key& key_of) const {
     Layout out;
     out.place.resize(nodes);
     out.instance_of.resize(nodes);
-    std::map<std::string, int64_t> known;
+    std::map<std::pair<int64_t, int64_t>, int64_t> known;
     for (const auto& [kind, members] : components) {
       const Elimination& e = kinds[kind];
       const auto [at, fresh] =
-          known.emplace(key_of(kind, members), static_cast<int64_t>(out.instances.size()));
+          known.emplace(std::make_pair(kind, key_of(members)), static_cast<int64_t>(out.instances.size()));
       const int64_t instance = at->second;
       if (fresh) {
         out.instances.push_back({kind, out.places(), e.nodes});
@@ -84,16 +84,15 @@ struct Analysis {
   }
 
   Layout separate(int64_t nodes) const {
-    return layout(nodes,
-                  [](int64_t, const std::vector<int64_t>& members) { return std::to_string(members[0]); });
+    return layout(nodes, [](const std::vector<int64_t>& members) { return members[0]; });
   }
 
   // Equal components with equal features have equal equilibria, and their cotangents may be added up before
   // the one adjoint solve: R is linear in W. (The paper's chains of one class are such.)
   Layout merged(const torch::Tensor& X) const {
-    const auto x = X.contiguous();
-    return layout(x.size(0), [&](int64_t kind, const std::vector<int64_t>& members) {
-      return std::to_string(kind) + " " + fingerprint(x, members);
+    RowsByContent rows(X.contiguous());
+    return layout(X.size(0), [&](const std::vector<int64_t>& members) {
+      return static_cast<int64_t>(rows.number_of(members));
     });
   }
 };

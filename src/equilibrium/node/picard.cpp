@@ -4,9 +4,10 @@
 // at a proven bound, ‖r‖ ≤ tol (‖X‖ + ‖Z‖), and the Z that is returned is one step better.
 #include <torch/torch.h>
 
-#include "equilibrium/node_space.h"
+#include "equilibrium/node/node_space.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
+#include "equilibrium/sparse_product.h"
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tf32.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 class PicardEquilibrium : public NodeSpaceEquilibrium {
  public:
-  PicardEquilibrium(std::shared_ptr<const SparseProduct> S, const torch::Tensor& F, const torch::Tensor& X,
+  PicardEquilibrium(std::shared_ptr<const NodeOperator> S, const torch::Tensor& F, const torch::Tensor& X,
                     const SolverOptions& options)
       : NodeSpaceEquilibrium("picard", std::move(S), F, options) {
     Z_ = solve(X, /*adjoint=*/false, iterations_);
@@ -33,18 +34,18 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
                       int64_t& count) const {
     auto Z = torch::zeros_like(X), r = X;
     double r_norm = x_norm;
-    while (r_norm > goal * (x_norm + Z.norm().item<double>())) {
+    while (r_norm > goal * (x_norm + S_->norm(Z))) {
       if (++count > options_.max_iterations) give_up(count);
       Z = Z + r;
       r = residual(X, Z, adjoint);
-      r_norm = r.norm().item<double>();
+      r_norm = S_->norm(r);
       refuse_infinite(r_norm);
     }
     return Z + r;  // a step of the recurrence for nothing: r is there
   }
 
   torch::Tensor solve(const torch::Tensor& X, bool adjoint, int64_t& count) const {
-    const double tolerance = backward_tolerance(options_), x_norm = norm_of(X);
+    const double tolerance = backward_tolerance(options_), x_norm = norm_of(*S_, X);
     count = 0;
     refuse_infinite(x_norm);
     if (const int k = out_of_scale(x_norm); k != 0)
@@ -54,14 +55,14 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
     auto Z = torch::zeros_like(X), r = X;
     double r_norm = x_norm;
     constexpr int most_sweeps = 20;
-    for (int sweeps = 0; r_norm > tolerance * (x_norm + Z.norm().item<double>()); ++sweeps) {
+    for (int sweeps = 0; r_norm > tolerance * (x_norm + S_->norm(Z)); ++sweeps) {
       if (sweeps == most_sweeps) give_up(count);
       {
         const ProductsInTf32 fast(true);
         Z = Z + sweep(r, r_norm, tf32_reduction, adjoint, count);
       }
       r = residual(X, Z, adjoint);
-      r_norm = r.norm().item<double>();
+      r_norm = S_->norm(r);
     }
     return Z;
   }
@@ -69,10 +70,11 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
 
 class PicardSolver : public Solver {
  public:
-  PicardSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options)
-      : Solver(std::move(S), options) {
+  PicardSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+               std::shared_ptr<const NodeOperator> product)
+      : Solver(std::move(S), options), product_(std::move(product)) {
     const Stopwatch watch;
-    product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    if (!product_) product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "picard"; }
@@ -82,13 +84,14 @@ class PicardSolver : public Solver {
   }
 
  private:
-  std::shared_ptr<const SparseProduct> product_;
+  std::shared_ptr<const NodeOperator> product_;
 };
 
 }  // namespace
 
-std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options) {
-  return std::make_unique<PicardSolver>(std::move(S), options);
+std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                    std::shared_ptr<const NodeOperator> product) {
+  return std::make_unique<PicardSolver>(std::move(S), options, std::move(product));
 }
 
 }  // namespace eignn

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "equilibrium/node_operator.h"
 #include "equilibrium/node_set_cache.h"
-#include "equilibrium/sparse_product.h"
 
 namespace eignn {
 
@@ -16,7 +16,7 @@ namespace eignn {
 /// not depend on them, so that a run which is taken up again goes on as it would have.
 class PropagatedFeatures {
  public:
-  PropagatedFeatures(std::shared_ptr<const SparseProduct> S, torch::Tensor X);
+  PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X);
 
   /// ‖X‖
   double norm() const { return norm_; }
@@ -39,7 +39,7 @@ class PropagatedFeatures {
     int64_t term = 0;         // p
 
     Sweep(const torch::Tensor& X, int64_t first_column);
-    void advance(const SparseProduct& S);
+    void advance(const NodeOperator& S);
     void write(const torch::Tensor& index, torch::Tensor& rows) const;
   };
   /// T_0 X, T_1 X, … at some nodes.
@@ -52,7 +52,7 @@ class PropagatedFeatures {
   double bytes() const;
   double most_bytes() const;
 
-  std::shared_ptr<const SparseProduct> S_;
+  std::shared_ptr<const NodeOperator> S_;
   torch::Tensor X_;
   double norm_;
   std::vector<Sweep> sweeps_;  // of all columns, at the same term; empty: not begun

@@ -21,12 +21,13 @@
 
 #include "equilibrium/deflation.h"
 #include "equilibrium/feature_cache.h"
-#include "equilibrium/node_space.h"
+#include "equilibrium/node/node_space.h"
+#include "equilibrium/node/thin_systems.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
+#include "equilibrium/sparse_product.h"
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tf32.h"
-#include "equilibrium/thin_systems.h"
 
 namespace eignn {
 
@@ -39,7 +40,7 @@ struct Source {
   std::shared_ptr<const SparseProduct> entries;  // null: too many
   torch::Tensor sketch;                          // Ω: entries N(0, 1/64), so that E ‖r Ω‖² = ‖r‖²
 
-  explicit Source(const torch::Tensor& features) : X(features), norm(norm_of(features)) {
+  Source(const NodeOperator& S, const torch::Tensor& features) : X(features), norm(norm_of(S, features)) {
     constexpr int64_t one_in = 8, columns = 64;
     if (X.count_nonzero().item<int64_t>() <= X.numel() / one_in)
       entries = std::make_shared<SparseProduct>(entries_of(X), X.scalar_type(), X.device());
@@ -54,9 +55,8 @@ struct Source {
 
 class DeflatedEquilibrium : public NodeSpaceEquilibrium {
  public:
-  DeflatedEquilibrium(std::shared_ptr<const SparseProduct> S, bool symmetric,
-                      std::shared_ptr<const Source> source, const torch::Tensor& F,
-                      const SolverOptions& options)
+  DeflatedEquilibrium(std::shared_ptr<const NodeOperator> S, std::shared_ptr<const Source> source,
+                      const torch::Tensor& F, const SolverOptions& options)
       : NodeSpaceEquilibrium("deflated", std::move(S), F, options, Contraction::CheckNu::when_read),
         source_(std::move(source)),
         deflation_(deflate(contraction_)) {
@@ -64,7 +64,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
     whole_ = {{}, {}, gram()};
     sketched_ = {{}, {}, gram().mm(source_->sketch)};
     if (!deflation_.empty()) {
-      thin_ = ThinSystems(deflation_.theta, options.gamma, symmetric, gram().options());
+      thin_ = ThinSystems(deflation_.theta, options.gamma, S_->symmetric(), gram().options());
       whole_ = {deflation_.V.t(), deflation_.gram_V.t(), gram()};
       sketched_ = {whole_.Vt.mm(source_->sketch), whole_.V_gram.mm(source_->sketch), sketched_.gram};
     }
@@ -82,8 +82,8 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
   };
 
   // Of both in one go: a GPU is waited for once.
-  static std::pair<double, double> norms_of(const torch::Tensor& A, const torch::Tensor& B) {
-    if (A.is_cpu()) return {A.norm().item<double>(), B.norm().item<double>()};
+  std::pair<double, double> norms_of(const torch::Tensor& A, const torch::Tensor& B) const {
+    if (A.is_cpu() || S_->rows_here() != S_->rows()) return {S_->norm(A), S_->norm(B)};
     const auto both = torch::stack(at::_foreach_norm({A, B})).to(torch::kFloat64).cpu();
     return {both.data_ptr<double>()[0], both.data_ptr<double>()[1]};
   }
@@ -94,7 +94,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
                               int64_t& count) const override {
     const ProductsInTf32 in_full(false);
     const auto everywhere = at_all_nodes(index, Y);
-    const double norm = norm_of(everywhere), down = scale_down(norm);
+    const double norm = norm_of(*S_, everywhere), down = scale_down(norm);
     const auto rows = down == 1 ? Y : Y * down;
     const auto times = [&](const torch::Tensor& C) { return at_all_nodes(index, rows.mm(C)); };
     auto W = solve(down == 1 ? everywhere : everywhere * down, times, norm * down, /*adjoint=*/true, count);
@@ -127,7 +127,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       torch::Tensor U;
       if (apart) {
         const auto c = count == 1 ? times(deflation_.V) : r.mm(deflation_.V);
-        U = thin_.beyond(c, *S_, adjoint);
+        U = thin_.correction(c, *S_, adjoint);
       }
       Z = Z.defined() ? Z.add_(r) : r.clone();
       if (apart) Z.addmm_(U, whole_.Vt);
@@ -146,13 +146,13 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       r = left_of(count == 1 ? times(gram()) : r.mm(gram()), U, whole_, adjoint);
       const double before = r_norm;
       if (z_norm)
-        r_norm = r.norm().item<double>();
+        r_norm = S_->norm(r);
       else
         std::tie(z_norm, r_norm) = norms_of(Z, r);
       const double bound = bound_for(*z_norm);
       if (r_norm <= bound && !rounding_is_below()) {
         r = residual(X, Z, adjoint);
-        r_norm = r.norm().item<double>();
+        r_norm = S_->norm(r);
       }
       refuse_infinite(r_norm);
       if (r_norm <= bound) return Z.add_(r);  // a step of the recurrence for nothing: r is there
@@ -170,29 +170,31 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
 
 class DeflatedSolver : public Solver {
  public:
-  DeflatedSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options)
-      : Solver(std::move(S), options) {
+  DeflatedSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                 std::shared_ptr<const NodeOperator> product)
+      : Solver(std::move(S), options), product_(std::move(product)) {
     const Stopwatch watch;
-    product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    if (!product_) product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "deflated"; }
 
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    const auto& source =
-        features_.get(X, [](const torch::Tensor& x) { return std::make_shared<const Source>(x); });
-    return std::make_shared<DeflatedEquilibrium>(product_, S_->symmetric, source, F, options_);
+    const auto& source = features_.get(
+        X, [&](const torch::Tensor& x) { return std::make_shared<const Source>(*product_, x); });
+    return std::make_shared<DeflatedEquilibrium>(product_, source, F, options_);
   }
 
  private:
-  std::shared_ptr<const SparseProduct> product_;
+  std::shared_ptr<const NodeOperator> product_;
   FeatureCache<std::shared_ptr<const Source>> features_;
 };
 
 }  // namespace
 
-std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, const SolverOptions& options) {
-  return std::make_unique<DeflatedSolver>(std::move(S), options);
+std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                      std::shared_ptr<const NodeOperator> product) {
+  return std::make_unique<DeflatedSolver>(std::move(S), options, std::move(product));
 }
 
 }  // namespace eignn

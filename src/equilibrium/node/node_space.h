@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "eignn/error.h"
 #include "equilibrium/contraction.h"
-#include "equilibrium/sparse_product.h"
+#include "equilibrium/node_operator.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
@@ -19,20 +20,24 @@ namespace eignn {
 class NodeSpaceEquilibrium : public Equilibrium {
  public:
   ScaledRows do_rows(const torch::Tensor& index) const override {
-    return {index.defined() ? Z_.index_select(0, index) : Z_, {}};
+    require_unchanged_Z();
+    if (index.defined()) return {Z_.index_select(0, index), {}};
+    version_given_ = Z_._version();
+    return {Z_, {}};
   }
 
   Gradients do_pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
+    require_unchanged_Z();
     Gradients out;
     const auto W = solve_adjoint(index, Y.plain(), out.iterations);
-    out.F = contraction_.pullback(W.t().mm(S_->gather(Z_)));
+    out.F = contraction_.pullback(S_->sum(W.t().mm(S_->apply_transposed(Z_))));
     if (want_X) out.X.values = W;
     return out;
   }
 
  protected:
   /// With CheckNu::when_read the caller must call contraction_.nu(), which checks that ν is finite.
-  NodeSpaceEquilibrium(std::string name, std::shared_ptr<const SparseProduct> S, const torch::Tensor& F,
+  NodeSpaceEquilibrium(std::string name, std::shared_ptr<const NodeOperator> S, const torch::Tensor& F,
                        const SolverOptions& options, Contraction::CheckNu check = Contraction::CheckNu::now)
       : name_(std::move(name)),
         S_(std::move(S)),
@@ -67,12 +72,19 @@ class NodeSpaceEquilibrium : public Equilibrium {
     if (!std::isfinite(norm)) throw not_finite(name_);
   }
 
+  // Z at all nodes is given away without a copy.
+  void require_unchanged_Z() const {
+    if (version_given_ && *version_given_ != Z_._version())
+      throw ArgumentError("Z", "what rows() returned was written to", "solve again, and write to a copy");
+  }
+
   std::string name_;
-  std::shared_ptr<const SparseProduct> S_;
+  std::shared_ptr<const NodeOperator> S_;
   SolverOptions options_;
   Contraction contraction_;
   torch::Tensor scale_;  // γ/(ν+ε)
   torch::Tensor Z_;
+  mutable std::optional<int64_t> version_given_;
 };
 
 }  // namespace eignn

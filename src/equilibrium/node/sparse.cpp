@@ -1,0 +1,151 @@
+// sparse: graphs with millions of nodes, any S. With g = Q diag(μ) Qᵀ, column by column of Z̃ = Z Q,
+//
+//     (I - γμ Sᵀ) z̃ = x̃,      R = Q W̃ᵀ (Sᵀ Z̃) Qᵀ
+//
+// by a semi-iteration (sparse_iteration.cpp), or, at the few nodes that training asks for, by a series
+// without products with S (sparse_series.cpp). A step: one m×m eigendecomposition, three products n×m×m, O(K
+// · nnz · m) with K about 8 in float32 for the first weights. Memory: X, Z̃, W̃ and four blocks of at most 64
+// columns; nothing n×n.
+#include <torch/torch.h>
+
+#include <memory>
+#include <utility>
+
+#include "equilibrium/contraction.h"
+#include "equilibrium/feature_cache.h"
+#include "equilibrium/node/propagated_features.h"
+#include "equilibrium/node/sparse_iteration.h"
+#include "equilibrium/node/sparse_series.h"
+#include "equilibrium/scale.h"
+#include "equilibrium/solvers.h"
+#include "equilibrium/sparse_product.h"
+#include "equilibrium/stopwatch.h"
+
+namespace eignn {
+
+namespace {
+
+class SparseEquilibrium : public Equilibrium {
+ public:
+  /// `features` are X's, where the same X is to be solved for many F; else null.
+  SparseEquilibrium(std::shared_ptr<const NodeOperator> S, std::shared_ptr<IterationBuffers> buffers,
+                    std::shared_ptr<PropagatedFeatures> features, const torch::Tensor& F,
+                    const torch::Tensor& X, const SolverOptions& options)
+      : S_(std::move(S)),
+        g_(F.to(torch::kFloat64), options.gamma, options.epsilon),
+        iteration_(S_, std::move(buffers), g_, options),
+        features_(std::move(features)),
+        X_(X) {
+    if (features_) series_ = SparseSeries::make(S_, features_, g_, options);
+    if (!series_) Z();
+  }
+
+  ScaledRows do_rows(const torch::Tensor& index) const override {
+    if (const auto* T = terms_at(index, X_.size(1))) return {series_->rows(*T, {}).mm(basis().t()), {}};
+    return {(index.defined() ? Z().index_select(0, index) : Z()).mm(iteration_.Q().t()), {}};
+  }
+
+  torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
+    const auto* T = terms_at(index, C.size(1));
+    if (!T) return Equilibrium::do_project(index, C);
+    return series_->rows(*T, g_.Q.t().mm(C.to(torch::kFloat64)));
+  }
+
+  Gradients do_pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
+    const auto Y = cotangent.plain();
+    const double y_norm = norm_of(*S_, Y);
+    Gradients out;
+    if (!want_X && SparseSeries::in_range(y_norm))
+      if (const auto* T = terms_at(index, X_.size(1))) {
+        out.F = series_->pull(*T, Y.mm(basis()), {}).F;
+        return out;
+      }
+    const auto W = iteration_.solve(y_norm, /*adjoint=*/true, out.iterations,
+                                    [&](const torch::Tensor& Q, torch::Tensor& to) {
+                                      if (index.defined())
+                                        to.zero_().index_add_(0, index, Y.mm(Q));
+                                      else
+                                        torch::mm_out(to, Y, Q);
+                                    });
+    const auto& Q = iteration_.Q();
+    const auto R = iteration_.adjoint_product(W, Z());
+    out.F = g_.pullback(Q.mm(R).mm(Q.t()).to(torch::kFloat64)).to(Q.scalar_type());
+    if (want_X) out.X.values = W.mm(Q.t());
+    return out;
+  }
+
+  ProjectedGradients do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
+                                       const torch::Tensor& C) const override {
+    if (SparseSeries::in_range(norm_of(*S_, cotangent)))
+      if (const auto* T = terms_at(index, C.size(1)))
+        return series_->pull(*T, cotangent, g_.Q.t().mm(C.to(torch::kFloat64)));
+    return Equilibrium::do_pull_projected(index, cotangent, C);
+  }
+
+ private:
+  // Q without the columns that fill up.
+  torch::Tensor basis() const {
+    const auto& Q = iteration_.Q();
+    const int64_t m = Q.size(0);
+    return Q.narrow(1, Q.size(1) - m, m);
+  }
+
+  const SparseSeries::Terms* terms_at(const torch::Tensor& index, int64_t columns) const {
+    return series_ ? series_->terms_at(index, columns) : nullptr;
+  }
+
+  // Z̃ at all nodes, solved when it is first asked for.
+  const torch::Tensor& Z() const {
+    if (!Z_.defined()) {
+      const Stopwatch watch;
+      Z_ = iteration_.solve(features_ ? features_->norm() : norm_of(*S_, X_), /*adjoint=*/false, iterations_,
+                            [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X_, Q); });
+      seconds_ += watch.seconds();
+    }
+    return Z_;
+  }
+
+  std::shared_ptr<const NodeOperator> S_;
+  DecomposedContraction g_;  // in float64: a basis that is orthogonal to float32 alone would spend the bound
+  SparseIteration iteration_;
+  std::shared_ptr<PropagatedFeatures> features_;
+  std::unique_ptr<SparseSeries> series_;  // null: of no use here
+  torch::Tensor X_;
+  mutable torch::Tensor Z_;  // Z̃ (n, m')
+};
+
+class SparseSolver : public Solver {
+ public:
+  SparseSolver(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+               std::shared_ptr<const NodeOperator> product)
+      : Solver(std::move(S), options), product_(std::move(product)) {
+    const Stopwatch watch;
+    if (!product_) product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    preprocess_seconds_ = watch.seconds();
+  }
+  const char* name() const override { return "sparse"; }
+
+  std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
+    // An X that is to be differentiated is another one next time, and Z at all nodes is needed anyway.
+    std::shared_ptr<PropagatedFeatures> features;
+    if (product_->symmetric() && options_.features_stay && !X.requires_grad())
+      features = features_.get(
+          X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
+    return std::make_shared<SparseEquilibrium>(product_, buffers_, std::move(features), F, X.detach(),
+                                               options_);
+  }
+
+ private:
+  std::shared_ptr<const NodeOperator> product_;
+  std::shared_ptr<IterationBuffers> buffers_ = std::make_shared<IterationBuffers>();
+  FeatureCache<std::shared_ptr<PropagatedFeatures>> features_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_sparse(std::shared_ptr<const Propagation> S, const SolverOptions& options,
+                                    std::shared_ptr<const NodeOperator> product) {
+  return std::make_unique<SparseSolver>(std::move(S), options, std::move(product));
+}
+
+}  // namespace eignn

@@ -1,0 +1,54 @@
+// Z at a few nodes of a symmetric S, by a series whose products with S are done once for all F; the equations
+// stand in sparse_series.cpp.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "eignn/solver.h"
+#include "equilibrium/contraction.h"
+#include "equilibrium/node/propagated_features.h"
+#include "equilibrium/node/resolvent_series.h"
+
+namespace eignn {
+
+/// The series for one g, over the features of one X.
+class SparseSeries {
+ public:
+  /// Null where the series would be too long, or the tolerance asks for more than it can promise: it has no
+  /// residual test. Then `features` give their memory back.
+  static std::unique_ptr<SparseSeries> make(std::shared_ptr<const NodeOperator> S,
+                                            std::shared_ptr<PropagatedFeatures> features,
+                                            const DecomposedContraction& g, const SolverOptions& options);
+
+  /// Whether products of numbers of this size, and their sums, stay in range.
+  static bool in_range(double norm) { return norm == 0 || (norm > 1e-12 && norm < 1e12); }
+
+  using Terms = std::vector<torch::Tensor>;
+
+  /// T_p(S) X at these nodes, where a product of it with so many columns costs less than one with S, which
+  /// has `entries`; else null.
+  const Terms* terms_at(const torch::Tensor& index, int64_t columns) const;
+
+  /// Z C at the nodes of T, with Ĉ = Qᵀ C in float64; Z Q where Ĉ is undefined.
+  torch::Tensor rows(const Terms& T, const torch::Tensor& C_hat) const;
+
+  /// Gradients for the cotangent Y = D Êᵀ Qᵀ of Z at the nodes of T, with Ê = Ĉ for a cotangent D of Z C; Ê
+  /// undefined: the identity, and no gradient of C.
+  ProjectedGradients pull(const Terms& T, const torch::Tensor& D, const torch::Tensor& E_hat) const;
+
+ private:
+  SparseSeries(std::shared_ptr<const NodeOperator> S, std::shared_ptr<PropagatedFeatures> features,
+               const DecomposedContraction& g, ResolventSeries series, torch::Dtype dtype);
+
+  std::shared_ptr<const NodeOperator> S_;
+  std::shared_ptr<PropagatedFeatures> features_;
+  DecomposedContraction g_;  // in float64
+  ResolventSeries series_;
+  torch::Dtype dtype_;
+};
+
+}  // namespace eignn

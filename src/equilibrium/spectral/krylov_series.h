@@ -1,0 +1,28 @@
+// What krylov's two ways share, and the one that goes by a series.
+#pragma once
+
+#include <torch/types.h>
+
+#include <memory>
+
+#include "eignn/solver.h"
+#include "equilibrium/range_of_s.h"
+
+namespace eignn {
+
+/// The features in the spectral coordinates of S's range.
+struct KrylovSource {
+  torch::Tensor X, X_hat;  // (n, m), (r, m)
+  double norm;             // ‖X‖
+  // What X has outside the range of S, and 1 has there: for each feature ‖x⊥‖² and ⟨1⊥, x⊥⟩.
+  torch::Tensor rest_squares, rest_sums;
+  torch::Tensor sketch;  // Ω: entries N(0, 1/8), so that E ‖r Ω‖² = ‖r‖²
+};
+
+/// f = Z C by the series with the coefficients `alpha` (chebyshev.h).
+std::shared_ptr<Projection> make_krylov_series(std::shared_ptr<const RangeOfS> range,
+                                               std::shared_ptr<const KrylovSource> source,
+                                               torch::Tensor alpha, const torch::Tensor& F,
+                                               const torch::Tensor& C, const SolverOptions& options);
+
+}  // namespace eignn
