@@ -122,7 +122,7 @@ TEST_F(CatalogueTest, SaysHowToGetASetThatIsNotHere) {
 TEST_F(CatalogueTest, SuggestsTheNearestName) {
   const std::string message = message_of<ArgumentError>([] { require_named_set("chameleon-filterd"); });
   EXPECT_CONTAINS(message, "did you mean chameleon-filtered?");
-  EXPECT_CONTAINS(message, "(--dataset)");
+  EXPECT_CONTAINS(message, "(dataset)");
 }
 
 TEST_F(CatalogueTest, KeepsTheCacheWhereTheEnvironmentSays) {

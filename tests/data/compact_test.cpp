@@ -146,7 +146,8 @@ TEST(Compact, WritesNoFolderOverAnotherAndNoSetThatIsWrong) {
   const TemporaryFolder folder;
   const std::string path = folder.path("set");
   write_compact(single_label(), path);
-  EXPECT_CONTAINS(message_of<DataError>([&] { write_compact(multi_label(), path); }), "File exists (" + path);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { write_compact(multi_label(), path); }),
+                  "File exists (" + path);
   EXPECT_EQ(compact_reader.read(path).labels, single_label().labels);
   RawDataset wrong = single_label();
   wrong.labels.pop_back();
