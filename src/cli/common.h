@@ -33,6 +33,7 @@ void add_bench(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_fetch(CLI::App& app);
+void add_completion(CLI::App& app);
 
 /// Makes a command: its callback first refuses what it does not know (with the nearest flag), then does
 /// `work`.

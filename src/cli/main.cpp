@@ -90,6 +90,7 @@ int run(int argc, char** argv) {
   cli::add_reproduce(app);
   cli::add_bench(app);
   cli::add_fetch(app);
+  cli::add_completion(app);
 
   if (argc > 1 && argv[1][0] != '-') require_known(argv[1], app, "command", "eignn");
   if (argc > 2 && std::string(argv[1]) == "bench" && argv[2][0] != '-')

@@ -197,7 +197,7 @@ namespace eignn {
 Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
   throw ResourceError(
       "this build cannot download", set.name,
-      fmt::format("rebuild without EIGNN_MINIMAL, or put a copy into {}/{}", options.folder, set.name));
+      fmt::format("rebuild it with libcurl, libcrypto and libzip, or put a copy into {}/{}", options.folder, set.name));
 }
 
 }  // namespace eignn

@@ -118,7 +118,7 @@ class TextBlocks::Source {
     inflater_ = std::make_unique<Inflater>(origin_);
 #else
     throw ResourceError("this build cannot read gzip", origin_,
-                        "rebuild without EIGNN_MINIMAL, or unpack it with gunzip");
+                        "rebuild it with zlib, or unpack it with gunzip");
 #endif
   }
 

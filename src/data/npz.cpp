@@ -206,13 +206,13 @@ NpzReader::NpzReader(std::string_view, const std::string& origin)
     : path_(origin), archive_(nullptr, [](zip*) {}) {
   throw ResourceError(
       "this build cannot read .npz", origin,
-      "rebuild without EIGNN_MINIMAL, or use a .mtx file, an edge list, or the folder that unzip "
+      "rebuild it with libzip, or use a .mtx file, an edge list, or the folder that unzip "
       "makes of it");
 }
 
 NpzWriter::NpzWriter(const std::string& path) : path_(path) {
   throw ResourceError("this build cannot write .npz", path,
-                      "rebuild without EIGNN_MINIMAL, or write a folder of .npy files");
+                      "rebuild it with libzip, or write a folder of .npy files");
 }
 
 void NpzWriter::add(const std::string&, ElementType, const std::vector<int64_t>&, const void*) {}

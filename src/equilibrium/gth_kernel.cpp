@@ -1,15 +1,13 @@
-#include "equilibrium/gth_kernel.h"
+// Compiled once per level: see kernel_table.h for what may be included here.
+#include <string.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
+#include "equilibrium/kernel_level.h"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
-namespace eignn {
+namespace eignn::EIGNN_KERNEL_LEVEL {
 
 namespace {
 
@@ -25,11 +23,13 @@ template <>
 struct Simd<double> {
   using Lanes = DoubleLanes;
   using IntLanes = Int64Lanes;
+  static constexpr double largest = __DBL_MAX__, high = 0x1p256;  // high: 2^(bits/2)
 };
 template <>
 struct Simd<float> {
   using Lanes = FloatLanes;
   using IntLanes = Int32Lanes;
+  static constexpr float largest = __FLT_MAX__, high = 0x1p32F;
 };
 
 template <class T>
@@ -40,29 +40,29 @@ using IntLanes = typename Simd<T>::IntLanes;
 template <class V, class S>
 inline V load(const S* at) {
   V v;
-  std::memcpy(&v, at, sizeof v);
+  memcpy(&v, at, sizeof v);
   return v;
 }
 
 template <class V, class S>
 inline void store(S* at, const V& v) {
-  std::memcpy(at, &v, sizeof v);
+  memcpy(at, &v, sizeof v);
 }
 
 template <class V>
 inline bool any(const V& mask) {
 #if defined(__AVX512F__)
   __m512i bits;
-  std::memcpy(&bits, &mask, sizeof bits);
+  memcpy(&bits, &mask, sizeof bits);
   return _mm512_test_epi64_mask(bits, bits) != 0;
 #elif defined(__AVX2__)
   __m256i half[2];
-  std::memcpy(half, &mask, sizeof half);
+  memcpy(half, &mask, sizeof half);
   const __m256i both = _mm256_or_si256(half[0], half[1]);
   return !_mm256_testz_si256(both, both);
 #else
   uint64_t word[8];
-  std::memcpy(word, &mask, sizeof word);
+  memcpy(word, &mask, sizeof word);
   return (word[0] | word[1] | word[2] | word[3] | word[4] | word[5] | word[6] | word[7]) != 0;
 #endif
 }
@@ -70,11 +70,11 @@ inline bool any(const V& mask) {
 // 2^(bits·digits): 0 or infinite past the range.
 inline double power(int64_t digits, double) {
   constexpr double of[] = {0x1p-1024, 0x1p-512, 1, 0x1p512};
-  return digits < -2 ? 0 : digits > 1 ? std::numeric_limits<double>::infinity() : of[digits + 2];
+  return digits < -2 ? 0 : digits > 1 ? __builtin_inf() : of[digits + 2];
 }
 inline float power(int32_t digits, float) {
   constexpr float of[] = {0x1p-128F, 0x1p-64F, 1, 0x1p64F};
-  return digits < -2 ? 0 : digits > 1 ? std::numeric_limits<float>::infinity() : of[digits + 2];
+  return digits < -2 ? 0 : digits > 1 ? __builtin_inff() : of[digits + 2];
 }
 template <class T>
 inline T power(typename Digits<T>::Int digits) {
@@ -124,10 +124,10 @@ inline void add(Number<T>& sum, const Lanes<T>& mantissa, const IntLanes<T>& dig
 // underflow.
 template <class T>
 inline void normalise(Number<T>& x) {
-  const T high = std::ldexp(T(1), Digits<T>::bits / 2);
+  constexpr T high = Simd<T>::high;
   for (;;) {
     const Lanes<T> size = x.mantissa < 0 ? -x.mantissa : x.mantissa;
-    const IntLanes<T> large = (size > high) & (size <= std::numeric_limits<T>::max());
+    const IntLanes<T> large = (size > high) & (size <= Simd<T>::largest);
     const IntLanes<T> small = (size < 1 / high) & (size > 0);
     if (__builtin_expect(!any(large | small), 1)) return;
     x.mantissa *= large ? all_lanes<T>(power<T>(-1)) : small ? all_lanes<T>(power<T>(1)) : all_lanes<T>(1);
@@ -167,7 +167,7 @@ struct Triangle {
 // w_j = b_j + Σ_{k<j} w_k u_kj, by scattering each finished w_k; a node whose lanes are all zero sends
 // nothing.
 template <class T, bool with_digits>
-void sweep_forward(const Elimination& e, Triangle<T, with_digits> u, Memory<T> w) {
+void sweep_forward(const EliminationArrays& e, Triangle<T, with_digits> u, Memory<T> w) {
   for (int64_t k = 0; k < e.nodes; ++k) {
     Number<T> wk = w.get(k);
     if (!any(wk.mantissa != 0)) continue;
@@ -189,7 +189,8 @@ void sweep_forward(const Elimination& e, Triangle<T, with_digits> u, Memory<T> w
 
 // y_k = w_k/p_k + Σ_{i>k} y_i l_ik
 template <class T, bool with_digits>
-void sweep_backward(const Elimination& e, Triangle<T, with_digits> l, const T* inverse_pivot, Memory<T> y) {
+void sweep_backward(const EliminationArrays& e, Triangle<T, with_digits> l, const T* inverse_pivot,
+                    Memory<T> y) {
   for (int64_t k = e.nodes - 1; k >= 0; --k) {
     Number<T> yk = y.get(k);
     yk.mantissa *= load<Lanes<T>>(inverse_pivot + k * Digits<T>::lanes);
@@ -225,51 +226,48 @@ inline Lanes<T> in_ordinary_range(const Number<T>& x) {
   return value;
 }
 
-}  // namespace
-
+// o = a Â: the off-diagonals without their sign. Normalised, because a may be as small as it likes.
 template <class T>
-T ordinary(T mantissa, typename Digits<T>::Int digit) {
-  for (int k = 0; k < 3 && digit > 0; ++k, --digit) mantissa *= power<T>(1);
-  for (int k = 0; k < 3 && digit < 0; ++k, ++digit) mantissa *= k < 2 ? power<T>(-1) : T(0);
-  return mantissa;
+void start(const Lanes<T>& a, const double* weight, int64_t slots, const Memory<T>& o) {
+  for (int64_t s = 0; s < slots; ++s) {
+    Number<T> x = {a * static_cast<T>(weight[s]), IntLanes<T>{}};
+    normalise(x);
+    o.put(s, x);
+  }
 }
 
 template <class T>
-bool GthFactor<T>::factor(const Elimination& e, const T* shift, const T* complement) {
+bool any_digit(const typename Digits<T>::Int* digit, int64_t slots) {
+  for (int64_t s = 0; s < slots; ++s)
+    if (any(load<IntLanes<T>>(digit + s * Digits<T>::lanes))) return true;
+  return false;
+}
+
+}  // namespace
+
+template <class T>
+bool factor(const EliminationArrays& e, const T* shift, const T* complement, const FactorArrays<T>& f,
+            bool* has_digits) {
   constexpr int W = Digits<T>::lanes;
   const Lanes<T> a = load<Lanes<T>>(shift), one_minus_a = load<Lanes<T>>(complement);
-  const bool subtraction_free = !e.slack.empty();
+  const bool subtraction_free = e.slack != nullptr;
 
-  // o = a Â: the off-diagonals without their sign. Normalised, because a may be as small as it likes.
-  auto start = [&](const std::vector<double>& weight, std::vector<T>& m,
-                   std::vector<typename Digits<T>::Int>& d) {
-    m.resize(weight.size() * W);
-    d.resize(weight.size() * W);
-    Memory<T> o = {m.data(), d.data()};
-    for (size_t s = 0; s < weight.size(); ++s) {
-      Number<T> x = {a * static_cast<T>(weight[s]), IntLanes<T>{}};
-      normalise(x);
-      o.put(static_cast<int64_t>(s), x);
-    }
-  };
-  start(e.upper, upper_, upper_digit_);
-  start(e.lower, lower_, lower_digit_);
-  const Memory<T> upper = {upper_.data(), upper_digit_.data()};
-  const Memory<T> lower = e.symmetric ? upper : Memory<T>{lower_.data(), lower_digit_.data()};
+  const Memory<T> upper = {f.upper, f.upper_digit};
+  const Memory<T> lower = e.symmetric ? upper : Memory<T>{f.lower, f.lower_digit};
+  start<T>(a, e.upper, e.slots, upper);
+  if (!e.symmetric) start<T>(a, e.lower, e.lower_slots, lower);
 
   // The row excess (1-a) h + a·slack; for plain LU the diagonal h - a Â_kk.
-  inverse_pivot_.resize(e.nodes * W);
-  excess_.resize(e.nodes * W);
   for (int64_t k = 0; k < e.nodes; ++k) {
     const T h = static_cast<T>(e.h[k]);
-    store(&excess_[k * W], subtraction_free ? Lanes<T>(one_minus_a * h + a * static_cast<T>(e.slack[k]))
-                                            : Lanes<T>(h - a * static_cast<T>(e.diagonal[k])));
+    store(&f.excess[k * W], subtraction_free ? Lanes<T>(one_minus_a * h + a * static_cast<T>(e.slack[k]))
+                                             : Lanes<T>(h - a * static_cast<T>(e.diagonal[k])));
   }
 
-  std::vector<Number<T>> scaled_upper;
+  Number<T>* scaled_upper = static_cast<Number<T>*>(f.row);
   for (int64_t k = 0; k < e.nodes; ++k) {
     const int64_t first = e.begin[k], width = e.begin[k + 1] - first;
-    const Lanes<T> excess = load<Lanes<T>>(&excess_[k * W]);
+    const Lanes<T> excess = load<Lanes<T>>(&f.excess[k * W]);
     // p_k = excess_k + Σ_j o_kj
     Lanes<T> pivot = excess;
     if (subtraction_free)
@@ -277,16 +275,15 @@ bool GthFactor<T>::factor(const Elimination& e, const T* shift, const T* complem
     for (int l = 0; l < W; ++l)
       if (!(pivot[l] > 0)) return false;
     const Lanes<T> inverse = T(1) / pivot;
-    store(&inverse_pivot_[k * W], inverse);
+    store(&f.inverse_pivot[k * W], inverse);
 
     // u_kj = o_kj/p_k
-    scaled_upper.resize(width);
     for (int64_t b = 0; b < width; ++b) {
       scaled_upper[b] = upper.get(first + b);
       scaled_upper[b].mantissa *= inverse;
       normalise(scaled_upper[b]);
     }
-    const int32_t* slot = e.pair_slot.data() + e.pair_begin[k];
+    const int32_t* slot = e.pair_slot + e.pair_begin[k];
     for (int64_t x = 0; x < width; ++x) {
       const Number<T> o_xk = lower.get(first + x);
       const int64_t i = e.later[first + x];
@@ -306,7 +303,7 @@ bool GthFactor<T>::factor(const Elimination& e, const T* shift, const T* complem
       Number<T> l_xk = o_xk;
       l_xk.mantissa *= subtraction_free ? Lanes<T>(inverse * excess) : Lanes<T>(-scaled_upper[x].mantissa);
       if (!subtraction_free) l_xk.digit += scaled_upper[x].digit;
-      store(&excess_[i * W], load<Lanes<T>>(&excess_[i * W]) + in_ordinary_range<T>(l_xk));
+      store(&f.excess[i * W], load<Lanes<T>>(&f.excess[i * W]) + in_ordinary_range<T>(l_xk));
     }
     for (int64_t x = 0; x < width; ++x) {
       if (!e.symmetric) {
@@ -318,34 +315,30 @@ bool GthFactor<T>::factor(const Elimination& e, const T* shift, const T* complem
       upper.put(first + x, scaled_upper[x]);
     }
   }
-  auto has_digits = [](const auto& digits) {
-    return std::any_of(digits.begin(), digits.end(), [](auto d) { return d != 0; });
-  };
-  upper_has_digits_ = has_digits(upper_digit_);
-  lower_has_digits_ = e.symmetric ? upper_has_digits_ : has_digits(lower_digit_);
+  *has_digits =
+      any_digit<T>(f.upper_digit, e.slots) || (!e.symmetric && any_digit<T>(f.lower_digit, e.lower_slots));
   return true;
 }
 
 template <class T>
-void GthFactor<T>::solve(const Elimination& e, LaneVector<T> b, bool transposed) const {
+void solve(const EliminationArrays& e, const FilledFactor<T>& f, LaneVector<T> b, bool transposed) {
   const Memory<T> y = {b.mantissa, b.digit};
   // A symmetric factor is stored once and serves as both triangles; the transposed system swaps them.
   const bool upper_first = e.symmetric || !transposed, upper_second = e.symmetric || transposed;
-  const auto& first = upper_first ? upper_ : lower_;
-  const auto& first_digit = upper_first ? upper_digit_ : lower_digit_;
-  const auto& second = upper_second ? upper_ : lower_;
-  const auto& second_digit = upper_second ? upper_digit_ : lower_digit_;
-  if (upper_has_digits_ || lower_has_digits_) {
-    sweep_forward(e, Triangle<T, true>{first.data(), first_digit.data()}, y);
-    sweep_backward(e, Triangle<T, true>{second.data(), second_digit.data()}, inverse_pivot_.data(), y);
+  const T* first = upper_first ? f.upper : f.lower;
+  const T* second = upper_second ? f.upper : f.lower;
+  if (f.has_digits) {
+    sweep_forward(e, Triangle<T, true>{first, upper_first ? f.upper_digit : f.lower_digit}, y);
+    sweep_backward(e, Triangle<T, true>{second, upper_second ? f.upper_digit : f.lower_digit},
+                   f.inverse_pivot, y);
   } else {
-    sweep_forward(e, Triangle<T, false>{first.data(), nullptr}, y);
-    sweep_backward(e, Triangle<T, false>{second.data(), nullptr}, inverse_pivot_.data(), y);
+    sweep_forward(e, Triangle<T, false>{first, nullptr}, y);
+    sweep_backward(e, Triangle<T, false>{second, nullptr}, f.inverse_pivot, y);
   }
 }
 
 template <class T>
-void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa,
+void receive(const EliminationArrays& e, const LaneBlocks<T>& y, int64_t i, T* mantissa,
              typename Digits<T>::Int* digit) {
   constexpr int W = Digits<T>::lanes;
   const int64_t first = e.incoming_begin[i], last = e.incoming_begin[i + 1];
@@ -371,7 +364,7 @@ void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantiss
 template <class T>
 typename Digits<T>::Int leading_digit(const LaneBlocks<T>& node) {
   using Int = typename Digits<T>::Int;
-  constexpr Int none = std::numeric_limits<Int>::min();
+  constexpr Int none = Int(1) << (8 * sizeof(Int) - 1);
   IntLanes<T> leading = IntLanes<T>{} + none;
   for (int64_t c = 0; c < node.width; c += Digits<T>::lanes) {
     const int64_t at = c / Digits<T>::lanes * node.stride;
@@ -381,7 +374,7 @@ typename Digits<T>::Int leading_digit(const LaneBlocks<T>& node) {
     leading = candidate > leading ? candidate : leading;
   }
   Int out = none;
-  for (int l = 0; l < Digits<T>::lanes; ++l) out = std::max(out, static_cast<Int>(leading[l]));
+  for (int l = 0; l < Digits<T>::lanes; ++l) out = leading[l] > out ? leading[l] : out;
   return out == none ? 0 : out;
 }
 
@@ -397,20 +390,21 @@ void unpack(const LaneBlocks<T>& node, typename Digits<T>::Int digits, T scale, 
     if (c + W <= node.width) {
       store(row + c, m);
     } else {
-      std::memcpy(row + c, &m, sizeof(T) * static_cast<size_t>(node.width - c));
+      memcpy(row + c, &m, sizeof(T) * static_cast<size_t>(node.width - c));
     }
   }
 }
 
-template class GthFactor<double>;
-template class GthFactor<float>;
-template void receive(const Elimination&, const LaneBlocks<double>&, int64_t, double*, int64_t*);
-template void receive(const Elimination&, const LaneBlocks<float>&, int64_t, float*, int32_t*);
+template bool factor(const EliminationArrays&, const double*, const double*, const FactorArrays<double>&,
+                     bool*);
+template bool factor(const EliminationArrays&, const float*, const float*, const FactorArrays<float>&, bool*);
+template void solve(const EliminationArrays&, const FilledFactor<double>&, LaneVector<double>, bool);
+template void solve(const EliminationArrays&, const FilledFactor<float>&, LaneVector<float>, bool);
+template void receive(const EliminationArrays&, const LaneBlocks<double>&, int64_t, double*, int64_t*);
+template void receive(const EliminationArrays&, const LaneBlocks<float>&, int64_t, float*, int32_t*);
 template int64_t leading_digit(const LaneBlocks<double>&);
 template int32_t leading_digit(const LaneBlocks<float>&);
 template void unpack(const LaneBlocks<double>&, int64_t, double, double*);
 template void unpack(const LaneBlocks<float>&, int32_t, float, float*);
-template double ordinary(double, int64_t);
-template float ordinary(float, int32_t);
 
-}  // namespace eignn
+}  // namespace eignn::EIGNN_KERNEL_LEVEL

@@ -11,28 +11,12 @@
 #include <vector>
 
 #include "equilibrium/elimination/elimination.h"
+#include "equilibrium/kernel_arguments.h"
 
 namespace eignn {
 
-template <class T>
-struct Digits;
-template <>
-struct Digits<double> {
-  using Int = int64_t;
-  static constexpr int lanes = 8, bits = 512;
-};
-template <>
-struct Digits<float> {
-  using Int = int32_t;
-  static constexpr int lanes = 16, bits = 64;
-};
-
-/// One block's vectors: `mantissa` and `digit` are [nodes][lanes], in elimination order.
-template <class T>
-struct LaneVector {
-  T* mantissa;
-  typename Digits<T>::Int* digit;
-};
+/// What the kernels read of it, where it lies.
+EliminationArrays arrays_of(const Elimination& e);
 
 /// The factors of one block of shifts.
 template <class T>
@@ -51,20 +35,7 @@ class GthFactor {
   std::vector<T> lower_, upper_;  // [slots][lanes]: o/pivot
   std::vector<typename Digits<T>::Int> lower_digit_, upper_digit_;
   std::vector<T> inverse_pivot_, excess_;
-  bool lower_has_digits_ = false, upper_has_digits_ = false;
-};
-
-/// Vectors across all blocks: place k of block b begins at `mantissa + b·stride + k·lanes`, and so do the
-/// digits.
-template <class T>
-struct LaneBlocks {
-  const T* mantissa;
-  const typename Digits<T>::Int* digit;
-  int64_t stride, width;  // width: the number of shifts
-
-  LaneBlocks at(int64_t place) const {
-    return {mantissa + place * Digits<T>::lanes, digit + place * Digits<T>::lanes, stride, width};
-  }
+  bool has_digits_ = false;
 };
 
 /// t = Σ_j y_j Â_ji, what arrives at place i, for all shifts; `mantissa` and `digit` hold [blocks][lanes].

@@ -1,9 +1,9 @@
-#include "equilibrium/sparse_kernel.h"
+// Compiled once per level: see kernel_table.h for what may be included here.
+#include <string.h>
 
-#include <algorithm>
-#include <cstring>
+#include "equilibrium/kernel_level.h"
 
-namespace eignn {
+namespace eignn::EIGNN_KERNEL_LEVEL {
 
 namespace {
 
@@ -30,13 +30,17 @@ constexpr int64_t per_line = cache_line / static_cast<int64_t>(sizeof(T));
 template <class T>
 inline Line<T> load(const T* at) {
   Line<T> line;
-  std::memcpy(&line, at, sizeof line);
+  memcpy(&line, at, sizeof line);
   return line;
 }
 
 template <class T>
 inline void store(T* at, const Line<T>& line) {
-  std::memcpy(at, &line, sizeof line);
+  memcpy(at, &line, sizeof line);
+}
+
+inline int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
 }
 
 // Longer rows are summed in stretches: a hub's thousands of neighbours must not cost it thousands of
@@ -48,7 +52,7 @@ template <class T, int V>
 inline void receive(const CompressedRows<T>& S, int64_t i, const T* Z, int64_t stride, Line<T>* t) {
   for (int v = 0; v < V; ++v) t[v] = Line<T>{};
   for (int64_t e = S.begin[i]; e < S.begin[i + 1];) {
-    const int64_t stop = std::min(S.begin[i + 1], e + stretch);
+    const int64_t stop = smaller(S.begin[i + 1], e + stretch);
     Line<T> part[V] = {};
     for (; e < stop; ++e) {
       const T* next = Z + static_cast<int64_t>(S.column[e + fetch_ahead]) * stride;
@@ -80,7 +84,7 @@ void multiply_rest(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t c
   for (int64_t i = first; i < last; ++i) {
     T t[per_line<T>] = {};
     for (int64_t e = S.begin[i]; e < S.begin[i + 1];) {
-      const int64_t stop = std::min(S.begin[i + 1], e + stretch);
+      const int64_t stop = smaller(S.begin[i + 1], e + stretch);
       T part[per_line<T>] = {};
       for (; e < stop; ++e) {
         const T* z = Z.at + static_cast<int64_t>(S.column[e]) * Z.stride;
@@ -106,7 +110,7 @@ void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step,
   }
   for (int64_t block = first; block < last; block += rows_in_a_sum) {
     Line<T> r_squares[V] = {}, z_squares[V] = {};
-    for (int64_t i = block; i < std::min(last, block + rows_in_a_sum); ++i) {
+    for (int64_t i = block; i < smaller(last, block + rows_in_a_sum); ++i) {
       receive<T, V>(S, i, step.Z + step.begin, step.width, t);
       const int64_t row = i * step.width + step.begin;
       for (int v = 0; v < V; ++v) {
@@ -165,4 +169,4 @@ template void advance_rows(const CompressedRows<float>&, const SemiIterationStep
 template void advance_rows(const CompressedRows<double>&, const SemiIterationStep<double>&, int64_t, int64_t,
                            double*, double*);
 
-}  // namespace eignn
+}  // namespace eignn::EIGNN_KERNEL_LEVEL

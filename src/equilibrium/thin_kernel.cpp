@@ -1,14 +1,17 @@
-#include "equilibrium/thin_kernel.h"
+// Compiled once per level: see kernel_table.h for what may be included here.
+#include "equilibrium/kernel_level.h"
 
-#include <algorithm>
-
-namespace eignn {
+namespace eignn::EIGNN_KERNEL_LEVEL {
 
 namespace {
 
 constexpr int depth = 8;           // rows of A that are added at once, so that out is loaded once for them
 constexpr int most_rows = 6;       // of P at once: their factors and the rows of A share the registers
 constexpr int64_t columns = 4096;  // of a block: its rows of out stay in the second cache
+
+inline int64_t smaller(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 
 // out[c] += Σ_d P[c][d] A[d] for `rows` rows of P and `deep` rows of A.
 template <int rows, int deep, class T>
@@ -31,7 +34,7 @@ void add_rows(const T* P, const T* A, int64_t m, T* out, int64_t width) {
 template <int rows, class T>
 void multiply(int64_t m, const T* P, const T* A, T* out, int64_t first, int64_t last) {
   for (int64_t begin = first; begin < last; begin += columns) {
-    const int64_t width = std::min(columns, last - begin);
+    const int64_t width = smaller(columns, last - begin);
     int64_t i = 0;
     for (; i + depth <= m; i += depth) add_rows<rows, depth>(P + i, A + i * m + begin, m, out + begin, width);
     for (; i < m; ++i) add_rows<rows, 1>(P + i, A + i * m + begin, m, out + begin, width);
@@ -43,7 +46,7 @@ void multiply(int64_t k, int64_t m, const T* P, const T* A, T* out, int64_t firs
   for (int64_t c = 0; c < k; c += most_rows) {
     const T* p = P + c * m;
     T* to = out + c * m;
-    switch (std::min<int64_t>(most_rows, k - c)) {
+    switch (smaller(most_rows, k - c)) {
       case 1:
         multiply<1>(m, p, A, to, first, last);
         break;
@@ -67,14 +70,12 @@ void multiply(int64_t k, int64_t m, const T* P, const T* A, T* out, int64_t firs
 
 }  // namespace
 
-void add_thin_product(int64_t k, int64_t m, const float* P, const float* A, float* out, int64_t first,
-                      int64_t last) {
+template <class T>
+void add_thin_product(int64_t k, int64_t m, const T* P, const T* A, T* out, int64_t first, int64_t last) {
   multiply(k, m, P, A, out, first, last);
 }
 
-void add_thin_product(int64_t k, int64_t m, const double* P, const double* A, double* out, int64_t first,
-                      int64_t last) {
-  multiply(k, m, P, A, out, first, last);
-}
+template void add_thin_product(int64_t, int64_t, const float*, const float*, float*, int64_t, int64_t);
+template void add_thin_product(int64_t, int64_t, const double*, const double*, double*, int64_t, int64_t);
 
-}  // namespace eignn
+}  // namespace eignn::EIGNN_KERNEL_LEVEL

@@ -204,7 +204,7 @@ namespace {
 
 TEST(FetchSet, SaysThatThisBuildCannotDownload) {
   const std::string message = message_of([] { fetch_set(*named_set("texas"), {"/data", "", {}}); });
-  EXPECT_CONTAINS(message, "EIGNN_MINIMAL");
+  EXPECT_CONTAINS(message, "libcurl");
   EXPECT_CONTAINS(message, "/data/texas");
 }
 
