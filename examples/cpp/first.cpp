@@ -2,7 +2,6 @@
 #include <eignn/train.h>
 
 #include <cstdio>
-#include <cstring>
 
 eignn::Dataset two_rings(int64_t nodes) {
   std::vector<int64_t> from(nodes), to(nodes);
@@ -13,7 +12,7 @@ eignn::Dataset two_rings(int64_t nodes) {
 }
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "train") == 0) {
+  if (argc == 3 && argv[1] == std::string("train")) {
     const auto run = eignn::train(two_rings(200), eignn::TrainOptions{}.set("epochs", "200"));
     run.model.save(argv[2]);
     return std::printf("trained: test accuracy %.2f\n", run.result.score.test) < 0;

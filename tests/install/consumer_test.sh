@@ -60,3 +60,10 @@ fi
 
 quietly build cmake --build "$work/build"
 "$work/build/consumer" || fail "the consumer failed"
+
+# The program of docs/cpp.md: one process trains and saves, another loads and predicts.
+cd "$work"
+"$work/build/first" train model.safetensors || fail "the first program did not train"
+"$work/build/first" predict model.safetensors | grep '^predicted: ' || fail "the first program did not predict"
+lines=$(wc -l <"$consumer/../../examples/cpp/first.cpp")
+[ "$lines" -le 25 ] || fail "the first program has grown to $lines lines"
