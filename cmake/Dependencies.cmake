@@ -33,7 +33,6 @@ set(EIGNN_HEADERS "" CACHE PATH "A folder with the headers of toml++ (toml++/tom
 find_path(TOML_INCLUDE_DIR toml++/toml.h HINTS ${EIGNN_HEADERS} REQUIRED)
 add_library(eignn_toml INTERFACE)
 target_include_directories(eignn_toml SYSTEM INTERFACE ${TOML_INCLUDE_DIR})
-target_compile_definitions(eignn_toml INTERFACE TOML_HEADER_ONLY=1)
 find_path(BOOST_MATH_INCLUDE_DIR boost/math/distributions/students_t.hpp HINTS ${EIGNN_HEADERS} REQUIRED)
 add_library(eignn_boost_math INTERFACE)
 target_include_directories(eignn_boost_math SYSTEM INTERFACE ${BOOST_MATH_INCLUDE_DIR})
