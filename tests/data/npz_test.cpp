@@ -196,7 +196,7 @@ TEST(NpzWriter, KeepsTheOldFileUntilTheCommit) {
 TEST(NpzWriter, NamesThePathItCannotWrite) {
   const TemporaryFolder folder;
   const std::string path = folder.path("none/a.npz");
-  EXPECT_CONTAINS(message_of<DataError>([&] { write_two_arrays(path); }),
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { write_two_arrays(path); }),
                   "No such file or directory (" + path);
 }
 
@@ -209,10 +209,10 @@ namespace eignn {
 namespace {
 
 TEST(Npz, SaysThatThisBuildCannotReadIt) {
-  const std::string message = message_of<DataError>([] { NpzReader("graph.npz"); });
+  const std::string message = message_of<ResourceError>([] { NpzReader("graph.npz"); });
   EXPECT_CONTAINS(message, "EIGNN_MINIMAL");
   EXPECT_CONTAINS(message, "edge list");
-  EXPECT_CONTAINS(message_of<DataError>([] { NpzWriter("graph.npz"); }), "cannot write .npz (graph.npz)");
+  EXPECT_CONTAINS(message_of<ResourceError>([] { NpzWriter("graph.npz"); }), "cannot write .npz (graph.npz)");
 }
 
 }  // namespace
