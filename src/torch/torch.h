@@ -9,6 +9,5 @@
 
 #include <torch/autograd.h>
 #include <torch/cuda.h>
-#include <torch/linalg.h>
 #include <torch/nn/module.h>
 #include <torch/utils.h>
