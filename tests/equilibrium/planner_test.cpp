@@ -11,30 +11,30 @@ namespace eignn {
 namespace {
 
 /// Single precision, γ 0.8, features at every node.
-struct Problem {
+struct PlanProblem {
   Propagation S;
   PlanRequest request{S};
 
-  Problem(const Graph& graph, int64_t width, const PropagationOptions& propagation = {})
+  PlanProblem(const Graph& graph, int64_t width, const PropagationOptions& propagation = {})
       : S(make_propagation(graph, propagation)) {
     request.options.dtype = torch::kFloat32;
     request.width = width;
     request.outputs = 4;
     request.hops = 0;
   }
-  Problem(const Problem&) = delete;
+  PlanProblem(const PlanProblem&) = delete;
 
-  Problem& reads(Reads what, double trained = 0.3) {
+  PlanProblem& reads(Reads what, double trained = 0.3) {
     request.reads = what;
     request.trained = static_cast<int64_t>(trained * static_cast<double>(S.nodes));
     request.evaluated = S.nodes / 10;
     return *this;
   }
-  Problem& behind_an_encoder() {
+  PlanProblem& behind_an_encoder() {
     request.options.features_stay = false;
     return *this;
   }
-  Problem& gamma(double value) {
+  PlanProblem& gamma(double value) {
     request.options.gamma = value;
     return *this;
   }
@@ -81,7 +81,7 @@ Plan plan(const Graph& graph, int64_t width, const PropagationOptions& propagati
 
 TEST(Planner, LongChainsGoToTheSolverThatKeepsTheSignal) {
   for (int64_t length : {50, 200}) EXPECT_EQ(plan(chain_graph(40, length), 100).solver, "direct") << length;
-  Problem short_chains(chain_graph(40, 10), 100);  // too long for single precision alone
+  PlanProblem short_chains(chain_graph(40, 10), 100);  // too long for single precision alone
   short_chains.request.hops = 9;
   EXPECT_EQ(short_chains.solver(), "direct");
   EXPECT_EQ(plan(chain_graph(40, 200), 100, directed).solver, "direct");
@@ -97,7 +97,7 @@ TEST(Planner, RefusesTheOthersWhereTheyWouldLoseTheSignal) {
 }
 
 TEST(Planner, AWayIsOnlyAsLongAsTheFeaturesAreFarAway) {
-  Problem path(chain_graph(1, 100'000), 64);
+  PlanProblem path(chain_graph(1, 100'000), 64);
   path.reads(Reads::scores_only, 0.05);
   EXPECT_EQ(path.solver(), "sparse");
   path.request.hops = 99'999;
@@ -105,49 +105,52 @@ TEST(Planner, AWayIsOnlyAsLongAsTheFeaturesAreFarAway) {
 }
 
 TEST(Planner, WhereNothingFallsNoPathIsTooLong) {
-  Problem path(chain_graph(1, 50), 1);
+  PlanProblem path(chain_graph(1, 50), 1);
   path.gamma(1).request.hops = 49;  // one feature: μ = 1, the signal keeps its size
   EXPECT_FALSE(plan_solver(path.request).out_of_reach);
 }
 
 TEST(Planner, SmallGraphsWithFewFeaturesTakeTheClosedForm) {
-  EXPECT_EQ(Problem(karate_club(), 34).reads(Reads::labelled_rows).solver(), "spectral");
-  EXPECT_EQ(Problem(rmat(100, 5), 16).reads(Reads::scores_only).solver(), "spectral");
-  EXPECT_EQ(Problem(rmat(1000, 10), 64).reads(Reads::labelled_rows, 0.5).solver(), "spectral");
-  EXPECT_EQ(Problem(grid(30), 16).reads(Reads::scores_only).solver(), "spectral");
+  EXPECT_EQ(PlanProblem(karate_club(), 34).reads(Reads::labelled_rows).solver(), "spectral");
+  EXPECT_EQ(PlanProblem(rmat(100, 5), 16).reads(Reads::scores_only).solver(), "spectral");
+  EXPECT_EQ(PlanProblem(rmat(1000, 10), 64).reads(Reads::labelled_rows, 0.5).solver(), "spectral");
+  EXPECT_EQ(PlanProblem(grid(30), 16).reads(Reads::scores_only).solver(), "spectral");
 }
 
 TEST(Planner, AnEncoderOnAFewHundredNodesDoesNotGoToTheElimination) {
-  EXPECT_EQ(Problem(rmat(400, 10), 64).behind_an_encoder().reads(Reads::labelled_rows).solver(), "spectral");
+  EXPECT_EQ(PlanProblem(rmat(400, 10), 64).behind_an_encoder().reads(Reads::labelled_rows).solver(),
+            "spectral");
   EXPECT_EQ(
-      Problem(test::random_graph(183, 3, 1), 64).behind_an_encoder().reads(Reads::labelled_rows).solver(),
+      PlanProblem(test::random_graph(183, 3, 1), 64).behind_an_encoder().reads(Reads::labelled_rows).solver(),
       "spectral");
 }
 
 TEST(Planner, AnEncoderOnThousandsOfNodesAvoidsEigenbases) {
-  EXPECT_EQ(Problem(rmat(10'000, 10), 64).behind_an_encoder().gamma(1).reads(Reads::labelled_rows).solver(),
-            "sparse");
-  EXPECT_EQ(Problem(rmat(10'000, 5), 32, directed).behind_an_encoder().reads(Reads::labelled_rows).solver(),
-            "sparse");
-  EXPECT_EQ(Problem(rmat(2277, 14), 64).behind_an_encoder().reads(Reads::labelled_rows, 0.48).solver(),
+  EXPECT_EQ(
+      PlanProblem(rmat(10'000, 10), 64).behind_an_encoder().gamma(1).reads(Reads::labelled_rows).solver(),
+      "sparse");
+  EXPECT_EQ(
+      PlanProblem(rmat(10'000, 5), 32, directed).behind_an_encoder().reads(Reads::labelled_rows).solver(),
+      "sparse");
+  EXPECT_EQ(PlanProblem(rmat(2277, 14), 64).behind_an_encoder().reads(Reads::labelled_rows, 0.48).solver(),
             "sparse");
 }
 
 TEST(Planner, ManyFeaturesOnFewNodesAvoidTheEigendecompositionOfG) {
   // Of the sizes of the universities.
   for (const int64_t nodes : {183, 251}) {
-    Problem university(test::random_graph(nodes, 3, 1), 1703);
+    PlanProblem university(test::random_graph(nodes, 3, 1), 1703);
     university.reads(Reads::scores_only, 0.48).request.filled = 0.05;
     EXPECT_EQ(university.solver(), "krylov") << nodes;
     EXPECT_EQ(university.price("krylov").path, "series");
   }
-  EXPECT_EQ(Problem(rmat(1000, 10), 512).reads(Reads::scores_only, 0.1).solver(), "krylov");
+  EXPECT_EQ(PlanProblem(rmat(1000, 10), 512).reads(Reads::scores_only, 0.1).solver(), "krylov");
 }
 
 TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
   // Of the sizes of Chameleon, Squirrel and Film.
   const auto solver = [](int64_t nodes, double degree, int64_t width) {
-    Problem problem(test::random_graph(nodes, degree, 1), width);
+    PlanProblem problem(test::random_graph(nodes, degree, 1), width);
     problem.reads(Reads::all_nodes, 0.48).request.filled = 0.01;
     return problem.solver();
   };
@@ -157,14 +160,14 @@ TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
 }
 
 TEST(Planner, LargeSparseGraphsTakeProductsWithS) {
-  EXPECT_EQ(Problem(rmat(10'000, 10), 64).reads(Reads::scores_only, 0.05).solver(), "sparse");
-  EXPECT_EQ(Problem(grid(100), 32).reads(Reads::labelled_rows, 0.2).solver(), "sparse");
-  EXPECT_EQ(Problem(rmat(3000, 10), 64, directed).reads(Reads::labelled_rows).solver(), "sparse");
-  EXPECT_EQ(Problem(rmat(3000, 10), 64).gamma(1).reads(Reads::all_nodes, 0.5).solver(), "sparse");
+  EXPECT_EQ(PlanProblem(rmat(10'000, 10), 64).reads(Reads::scores_only, 0.05).solver(), "sparse");
+  EXPECT_EQ(PlanProblem(grid(100), 32).reads(Reads::labelled_rows, 0.2).solver(), "sparse");
+  EXPECT_EQ(PlanProblem(rmat(3000, 10), 64, directed).reads(Reads::labelled_rows).solver(), "sparse");
+  EXPECT_EQ(PlanProblem(rmat(3000, 10), 64).gamma(1).reads(Reads::all_nodes, 0.5).solver(), "sparse");
 }
 
 TEST(Planner, GraphsTooLargeForAnEigenbasisSaySo) {
-  Problem large(rmat(100'000, 5), 32);
+  PlanProblem large(rmat(100'000, 5), 32);
   EXPECT_EQ(large.reads(Reads::all_nodes, 0.1).solver(), "sparse");
   const Plan plan = plan_solver(large.reads(Reads::scores_only, 0.05).request);
   EXPECT_EQ(plan.solver, "sparse");
@@ -172,18 +175,19 @@ TEST(Planner, GraphsTooLargeForAnEigenbasisSaySo) {
 }
 
 TEST(Planner, FeaturesThatOutnumberTheNodesOfADirectedGraphAvoidTheEigendecompositionOfG) {
-  EXPECT_EQ(Problem(test::random_graph(300, 100, 1), 20'000, directed).reads(Reads::labelled_rows).solver(),
-            "deflated");
+  EXPECT_EQ(
+      PlanProblem(test::random_graph(300, 100, 1), 20'000, directed).reads(Reads::labelled_rows).solver(),
+      "deflated");
 }
 
 TEST(Planner, TreesAreEliminated) {
-  EXPECT_EQ(Problem(tree(1023), 32).gamma(1).reads(Reads::labelled_rows).solver(), "direct");
-  EXPECT_EQ(Problem(tree(4095), 32, directed).reads(Reads::labelled_rows).solver(), "direct");
+  EXPECT_EQ(PlanProblem(tree(1023), 32).gamma(1).reads(Reads::labelled_rows).solver(), "direct");
+  EXPECT_EQ(PlanProblem(tree(4095), 32, directed).reads(Reads::labelled_rows).solver(), "direct");
 }
 
 TEST(Planner, PricesTheSeriesByTheNodesThatAreRead) {
   // At few nodes `sparse` needs no product with S; at many it iterates.
-  Problem problem(rmat(5000, 10), 64);
+  PlanProblem problem(rmat(5000, 10), 64);
   EXPECT_EQ(problem.reads(Reads::scores_only, 0.01).price("sparse").path, "series");
   EXPECT_EQ(problem.reads(Reads::labelled_rows, 0.6).price("sparse").path, "iteration");
   const double epoch = problem.reads(Reads::scores_only, 0.01).price("sparse").epoch_ms;
@@ -193,7 +197,7 @@ TEST(Planner, PricesTheSeriesByTheNodesThatAreRead) {
 }
 
 TEST(Planner, MoreEpochsPayForMorePreparation) {
-  Problem problem(rmat(3000, 10), 64);
+  PlanProblem problem(rmat(3000, 10), 64);
   problem.reads(Reads::labelled_rows, 0.6);
   const auto preparation = [&](int64_t epochs) {
     problem.request.epochs = epochs;
@@ -203,7 +207,8 @@ TEST(Planner, MoreEpochsPayForMorePreparation) {
 }
 
 TEST(Planner, ListsThePricesFromTheCheapestToTheRefused) {
-  const Plan mixed = plan_solver(Problem(rmat(3000, 10), 64, directed).reads(Reads::labelled_rows).request);
+  const Plan mixed =
+      plan_solver(PlanProblem(rmat(3000, 10), 64, directed).reads(Reads::labelled_rows).request);
   ASSERT_EQ(mixed.prices.size(), 6u);
   EXPECT_EQ(mixed.prices[0].solver, mixed.solver);
   for (size_t k = 1; k < mixed.prices.size(); ++k) {
@@ -222,24 +227,24 @@ TEST(Planner, ListsThePricesFromTheCheapestToTheRefused) {
 }
 
 TEST(Planner, KeepsItsChoicesOnAGpu) {
-  const auto on_gpu = [](Problem&& problem) {
+  const auto on_gpu = [](PlanProblem&& problem) {
     problem.request.options.device = torch::kCUDA;
     return problem.solver();
   };
   const auto chains = [&](int64_t width) {
-    Problem problem(chain_graph(40, 200), width);
+    PlanProblem problem(chain_graph(40, 200), width);
     problem.request.options.device = torch::kCUDA;
     problem.request.hops = 199;
     return problem.solver();
   };
   EXPECT_EQ(chains(100), "direct");
-  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(2277, 14, 1), 2325).reads(Reads::all_nodes))),
+  EXPECT_EQ(on_gpu(std::move(PlanProblem(test::random_graph(2277, 14, 1), 2325).reads(Reads::all_nodes))),
             "deflated");
-  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(5201, 38, 1), 2089).reads(Reads::all_nodes))),
+  EXPECT_EQ(on_gpu(std::move(PlanProblem(test::random_graph(5201, 38, 1), 2089).reads(Reads::all_nodes))),
             "deflated");
-  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(183, 3, 1), 1703).reads(Reads::scores_only))),
+  EXPECT_EQ(on_gpu(std::move(PlanProblem(test::random_graph(183, 3, 1), 1703).reads(Reads::scores_only))),
             "krylov");
-  EXPECT_EQ(on_gpu(std::move(Problem(test::random_graph(4800, 14, 1), 50).reads(Reads::all_nodes))),
+  EXPECT_EQ(on_gpu(std::move(PlanProblem(test::random_graph(4800, 14, 1), 50).reads(Reads::all_nodes))),
             "spectral");
 }
 
