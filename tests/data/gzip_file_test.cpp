@@ -97,7 +97,7 @@ TEST(GzipFile, RefusesAFewBytesThatUnpackToVeryMany) {
 TEST(GzipFile, SaysThatThisBuildCannotUnpack) {
   const TemporaryFolder folder;
   const std::string path = folder.write("a.csv.gz", "\x1f\x8b\x08");
-  EXPECT_CONTAINS(message_of<DataError>([&] { read(path); }),
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { read(path); }),
                   "this build cannot read gzip (" + path + "); rebuild");
 }
 

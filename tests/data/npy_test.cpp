@@ -222,7 +222,8 @@ TEST(Npy, TakesAWrongShapeForAMistakeOfTheProgrammer) {
 }
 
 TEST(Npy, ReportsAFullDisk) {
-  EXPECT_CONTAINS(message_of<DataError>([] { write_npy<double>("/dev/full", {1}, {1}); }), "No space left");
+  EXPECT_CONTAINS(message_of<ResourceError>([] { write_npy<double>("/dev/full", {1}, {1}); }),
+                  "No space left");
 }
 
 TEST(Npy, RefusesEveryTruncation) {

@@ -196,7 +196,7 @@ TEST(NpzWriter, KeepsTheOldFileUntilTheCommit) {
 TEST(NpzWriter, NamesThePathItCannotWrite) {
   const TemporaryFolder folder;
   const std::string path = folder.path("none/a.npz");
-  EXPECT_CONTAINS(message_of<DataError>([&] { write_two_arrays(path); }),
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { write_two_arrays(path); }),
                   "No such file or directory (" + path);
 }
 

@@ -167,7 +167,8 @@ TEST(Safetensors, TakesAWrongShapeForAMistakeOfTheProgrammer) {
 }
 
 TEST(Safetensors, ReportsAFullDisk) {
-  EXPECT_CONTAINS(message_of<DataError>([] { write_safetensors("/dev/full", example()); }), "No space left");
+  EXPECT_CONTAINS(message_of<ResourceError>([] { write_safetensors("/dev/full", example()); }),
+                  "No space left");
 }
 
 TEST(Safetensors, RefusesEveryTruncation) {
