@@ -10,8 +10,8 @@
 namespace eignn {
 namespace {
 
+using test::AttackProblem;
 using test::largest;
-using test::Problem;
 
 AttackOptions attack(Method method, double epsilon, double step = 0, int64_t steps = 15) {
   AttackOptions options;
@@ -29,7 +29,7 @@ torch::Tensor scores_for(Model& model, const torch::Tensor& X, const torch::Tens
 }
 
 // How far f(X + 2D) - f(X + D) is from f(X + D) - f(X).
-double bend(Model& model, const Problem& problem) {
+double bend(Model& model, const AttackProblem& problem) {
   const auto& X = problem.data.features;
   const auto D = test::random_matrix(X.size(0), X.size(1), 5);
   const auto at = [&](double t) { return scores_for(model, X + t * D, problem.all()); };
@@ -37,7 +37,7 @@ double bend(Model& model, const Problem& problem) {
 }
 
 TEST(Attack, AModelIsLinearExactlyWhereItSaysSo) {
-  Problem problem(1);
+  AttackProblem problem(1);
   for (const auto& maker : test::linear_models()) {
     const auto model = maker.make(problem);
     EXPECT_TRUE(model->linear_in_features()) << maker.name;
@@ -52,7 +52,7 @@ TEST(Attack, AModelIsLinearExactlyWhereItSaysSo) {
 
 TEST(Attack, TheJacobianMatchesCentralDifferences) {
   for (const auto& maker : test::linear_models()) {
-    Problem problem(2);
+    AttackProblem problem(2);
     const auto model = maker.make(problem);
     const auto& X = problem.data.features;
     Jacobians J;
@@ -74,7 +74,7 @@ TEST(Attack, TheJacobianMatchesCentralDifferences) {
 
 TEST(Attack, AnyModelsGradientAtItsOwnRowIsThatOfLinearArithmeticWhereItIsLinear) {
   for (const auto& maker : test::linear_models()) {
-    Problem problem(3);
+    AttackProblem problem(3);
     const auto model = maker.make(problem);
     FixedModel fixed(*model, problem.data.features);
     const auto J = jacobians(fixed, problem.data.graph, problem.all(), problem.data.labels, false);
@@ -92,7 +92,7 @@ TEST(Attack, AnyModelsGradientAtItsOwnRowIsThatOfLinearArithmeticWhereItIsLinear
 
 TEST(Attack, FgsmIsTheSignOfTheGradientOfTheLoss) {
   for (const auto& maker : {test::linear_models()[0], test::other_models()[4]}) {
-    Problem problem(4);
+    AttackProblem problem(4);
     const auto model = maker.make(problem);
     const auto& X = problem.data.features;
     const auto clean = scores_for(*model, X, problem.all());
@@ -116,7 +116,7 @@ TEST(Attack, FgsmIsTheSignOfTheGradientOfTheLoss) {
 TEST(Attack, FgsmIsOneStepOfPgdOfFullSize) {
   for (const auto& maker : {test::linear_models()[0], test::other_models()[3]})
     for (const Targets targets : {Targets::each, Targets::all}) {
-      Problem problem(5);
+      AttackProblem problem(5);
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
       auto fgsm = attack(Method::fgsm, 0.03), pgd = attack(Method::pgd, 0.03, 0.03, 1);
@@ -126,7 +126,7 @@ TEST(Attack, FgsmIsOneStepOfPgdOfFullSize) {
 }
 
 TEST(Attack, PgdProjectsBackIntoTheBallAfterEachStep) {
-  Problem problem(6);
+  AttackProblem problem(6);
   const auto model = problem.baseline("h2gcn");
   const auto& X = problem.data.features;
   const auto clean = scores_for(*model, X, problem.all());
@@ -149,7 +149,7 @@ TEST(Attack, PgdProjectsBackIntoTheBallAfterEachStep) {
 TEST(Attack, AllTargetsTogetherAreAsEachByItself) {
   for (const auto& maker : {test::linear_models()[0], test::linear_models()[1], test::other_models()[2]})
     for (const Objective objective : {Objective::loss, Objective::margin}) {
-      Problem problem(7);
+      AttackProblem problem(7);
       const auto model = maker.make(problem);
       auto options = attack(Method::pgd, 0.2, 0.05, 6);
       options.objective = objective;
@@ -168,7 +168,7 @@ TEST(Attack, AllTargetsTogetherAreAsEachByItself) {
 
 TEST(Attack, AllRowsAtOnceFollowTheMeanLossOfTheNodesThatWereRight) {
   for (const auto& maker : {test::linear_models()[0], test::other_models()[5]}) {
-    Problem problem(8);
+    AttackProblem problem(8);
     const auto model = maker.make(problem);
     const auto& X = problem.data.features;
     const auto clean = scores_for(*model, X, problem.all());
@@ -190,7 +190,7 @@ TEST(Attack, AllRowsAtOnceFollowTheMeanLossOfTheNodesThatWereRight) {
 TEST(Attack, ASizeOfZeroChangesNothing) {
   for (const auto& makers : {test::linear_models(), test::other_models()})
     for (const auto& maker : makers) {
-      Problem problem(9);
+      AttackProblem problem(9);
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
       for (const Method method : {Method::noise, Method::fgsm, Method::pgd})
@@ -208,7 +208,7 @@ TEST(Attack, ASizeOfZeroChangesNothing) {
 
 TEST(Attack, NoFeatureChangesByMoreThanEpsilon) {
   for (const auto& maker : {test::linear_models()[0], test::other_models()[4]}) {
-    Problem problem(10);
+    AttackProblem problem(10);
     const auto model = maker.make(problem);
     Attacker attacker(*model, problem.data, problem.all());
     for (const Method method : {Method::noise, Method::fgsm, Method::pgd})
@@ -223,7 +223,7 @@ TEST(Attack, NoFeatureChangesByMoreThanEpsilon) {
 }
 
 TEST(Attack, NoiseIsFixedByItsSeedAndGrowsWithEpsilon) {
-  Problem problem(11);
+  AttackProblem problem(11);
   const auto model = problem.eignn();
   Attacker attacker(*model, problem.data, problem.all());
   auto options = attack(Method::noise, 0.1);
@@ -238,7 +238,7 @@ TEST(Attack, NoiseIsFixedByItsSeedAndGrowsWithEpsilon) {
 }
 
 TEST(Attack, ANodesNoiseDoesNotDependOnTheOtherTargets) {
-  Problem problem(11);
+  AttackProblem problem(11);
   const auto model = problem.baseline("mlp", 1);  // which sees its own row alone
   Attacker attacker(*model, problem.data, problem.all());
   auto options = attack(Method::noise, 0.1);
@@ -250,7 +250,7 @@ TEST(Attack, ANodesNoiseDoesNotDependOnTheOtherTargets) {
 }
 
 TEST(Attack, ANodeThatIsSureOfItsClassIsAttackedAllTheSame) {
-  Problem problem(12);
+  AttackProblem problem(12);
   const auto model = problem.eignn();
   {
     const torch::NoGradGuard guard;
@@ -273,7 +273,7 @@ TEST(Attack, ANodeThatIsSureOfItsClassIsAttackedAllTheSame) {
 }
 
 TEST(Attack, MisclassifiedNodesAreLeftAloneAndCountAsWrong) {
-  Problem problem(13);
+  AttackProblem problem(13);
   const auto model = problem.baseline("gcn");
   Attacker attacker(*model, problem.data, problem.all());
   const auto report = attacker.run(attack(Method::fgsm, 0.5));
@@ -287,7 +287,7 @@ TEST(Attack, MisclassifiedNodesAreLeftAloneAndCountAsWrong) {
 }
 
 TEST(Attack, TheModelIsItselfAgainAfterwards) {
-  Problem problem(14);
+  AttackProblem problem(14);
   for (const bool training : {false, true}) {
     const auto model = problem.eignn();
     const auto before = scores_for(*model, problem.data.features, problem.all());
@@ -308,7 +308,7 @@ TEST(Attack, RefusesWhatMakesNoSense) {
   EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::pgd, 1, -1)); }), "(step)");
   EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::pgd, 1, 1, 0)); }), "(steps)");
   EXPECT_CONTAINS(message_of<ArgumentError>([] { parse_method("pdg"); }), "did you mean pgd");
-  Problem problem(15);
+  AttackProblem problem(15);
   const auto model = problem.eignn();
   problem.data.name = "sets";
   problem.data.labels = torch::zeros({18, 3}, torch::kUInt8);

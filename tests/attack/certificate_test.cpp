@@ -9,8 +9,8 @@
 namespace eignn {
 namespace {
 
+using test::AttackProblem;
 using test::largest;
-using test::Problem;
 
 AttackOptions attack(Method method, Objective objective, double epsilon) {
   AttackOptions options;
@@ -28,7 +28,7 @@ torch::Tensor smallest_margin(const torch::Tensor& scores, const torch::Tensor& 
 TEST(Certificate, NoAttackOnALinearModelGoesBelowIt) {
   for (uint64_t seed = 0; seed < 4; ++seed)
     for (const auto& maker : test::linear_models()) {
-      Problem problem(seed);
+      AttackProblem problem(seed);
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
       for (const double epsilon : {0.001, 0.05, 0.5})
@@ -51,7 +51,7 @@ TEST(Certificate, NoAttackOnALinearModelGoesBelowIt) {
 TEST(Certificate, PgdOnTheMarginReachesIt) {
   for (uint64_t seed = 0; seed < 4; ++seed)
     for (const auto& maker : test::linear_models()) {
-      Problem problem(seed);
+      AttackProblem problem(seed);
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
       for (const double epsilon : {0.001, 0.05, 0.5}) {
@@ -66,7 +66,7 @@ TEST(Certificate, PgdOnTheMarginReachesIt) {
 }
 
 TEST(Certificate, TheClassIsKeptBelowTheRadiusAndLostAboveIt) {
-  Problem problem(5);
+  AttackProblem problem(5);
   const auto model = problem.eignn();
   for (int64_t v = 0; v < problem.data.nodes(); ++v) {
     Attacker attacker(*model, problem.data, torch::tensor({v}, torch::kInt64));
@@ -86,7 +86,7 @@ TEST(Certificate, TheClassIsKeptBelowTheRadiusAndLostAboveIt) {
 
 TEST(Certificate, OfAllRowsIsReachedByMovingEveryRowAgainstOneNode) {
   for (const auto& maker : test::linear_models()) {
-    Problem problem(6);
+    AttackProblem problem(6);
     const auto model = maker.make(problem);
     const auto& X = problem.data.features;
     const auto& labels = problem.data.labels;
@@ -118,7 +118,7 @@ TEST(Certificate, OfAllRowsIsReachedByMovingEveryRowAgainstOneNode) {
 
 TEST(Certificate, AModelThatIsNotLinearHasNone) {
   for (const auto& maker : test::other_models()) {
-    Problem problem(7);
+    AttackProblem problem(7);
     const auto model = maker.make(problem);
     Attacker attacker(*model, problem.data, problem.all());
     for (const Targets targets : {Targets::each, Targets::all}) {

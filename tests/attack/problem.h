@@ -9,8 +9,8 @@
 
 namespace eignn::test {
 
-struct Problem {
-  explicit Problem(uint64_t seed, int64_t nodes = 18, int64_t features = 5, int64_t classes = 3) {
+struct AttackProblem {
+  explicit AttackProblem(uint64_t seed, int64_t nodes = 18, int64_t features = 5, int64_t classes = 3) {
     data.graph = random_graph(nodes, 1.5, seed);
     data.features = random_matrix(nodes, features, seed + 100);
     data.classes = classes;
@@ -60,48 +60,48 @@ struct Problem {
 /// A model, made on a problem, by a name for people.
 struct Maker {
   const char* name;
-  std::shared_ptr<Model> (*make)(Problem& problem);
+  std::shared_ptr<Model> (*make)(AttackProblem& problem);
 };
 
 inline std::vector<Maker> linear_models() {
-  return {{"eignn", [](Problem& p) { return p.eignn(); }},
-          {"eignn, krylov", [](Problem& p) { return p.eignn({}, "krylov"); }},
-          {"eignn, direct", [](Problem& p) { return p.eignn({}, "direct"); }},
+  return {{"eignn", [](AttackProblem& p) { return p.eignn(); }},
+          {"eignn, krylov", [](AttackProblem& p) { return p.eignn({}, "krylov"); }},
+          {"eignn, direct", [](AttackProblem& p) { return p.eignn({}, "direct"); }},
           {"eignn, batch norm",
-           [](Problem& p) {
+           [](AttackProblem& p) {
              EignnOptions options;
              options.head = Head::batch_norm;
              return p.eignn(options);
            }},
           {"eignn, two equilibria",
-           [](Problem& p) {
+           [](AttackProblem& p) {
              EignnOptions options;
              options.equilibria = 2;
              return p.eignn(options);
            }},
-          {"sgc", [](Problem& p) { return p.baseline("sgc"); }},
-          {"mlp of one layer", [](Problem& p) { return p.baseline("mlp", 1); }},
-          {"gcn of one layer", [](Problem& p) { return p.baseline("gcn", 1); }}};
+          {"sgc", [](AttackProblem& p) { return p.baseline("sgc"); }},
+          {"mlp of one layer", [](AttackProblem& p) { return p.baseline("mlp", 1); }},
+          {"gcn of one layer", [](AttackProblem& p) { return p.baseline("gcn", 1); }}};
 }
 
 inline std::vector<Maker> other_models() {
   return {{"eignn, l2",
-           [](Problem& p) {
+           [](AttackProblem& p) {
              EignnOptions options;
              options.head = Head::l2;
              return p.eignn(options);
            }},
           {"eignn, encoder",
-           [](Problem& p) {
+           [](AttackProblem& p) {
              EignnOptions options;
              options.encoder = 4;
              return p.eignn(options);
            }},
-          {"mlp", [](Problem& p) { return p.baseline("mlp"); }},
-          {"gcn", [](Problem& p) { return p.baseline("gcn"); }},
-          {"h2gcn", [](Problem& p) { return p.baseline("h2gcn"); }},
-          {"appnp", [](Problem& p) { return p.baseline("appnp"); }},
-          {"ignn", [](Problem& p) { return p.baseline("ignn"); }}};
+          {"mlp", [](AttackProblem& p) { return p.baseline("mlp"); }},
+          {"gcn", [](AttackProblem& p) { return p.baseline("gcn"); }},
+          {"h2gcn", [](AttackProblem& p) { return p.baseline("h2gcn"); }},
+          {"appnp", [](AttackProblem& p) { return p.baseline("appnp"); }},
+          {"ignn", [](AttackProblem& p) { return p.baseline("ignn"); }}};
 }
 
 inline double largest(const torch::Tensor& t) {
