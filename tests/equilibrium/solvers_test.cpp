@@ -354,8 +354,10 @@ TEST_P(EverySolver, ProjectsWithoutZAsWithIt) {
     EXPECT_LE(relative_error(pulled.F, by_Z.F), 1e-9);
     // Through autograd: the same numbers, the same gradients.
     const auto F_leaf = c.F.clone().requires_grad_(), C_leaf = C.clone().requires_grad_();
-    const auto f = projected(projection, F_leaf, C_leaf, index);
+    const auto of_leaves = solver->project(F_leaf.detach(), X, C_leaf.detach());
+    const auto f = projected(of_leaves, F_leaf, C_leaf, index);
     EXPECT_TRUE(torch::equal(f, projection->rows(index)));
+    EXPECT_THROW(projected(projection, F_leaf, C_leaf, index), ArgumentError) << "it is of other tensors";
     (f * cotangent).sum().backward();
     EXPECT_TRUE(torch::equal(F_leaf.grad(), pulled.F));
     EXPECT_TRUE(torch::equal(C_leaf.grad(), pulled.C));
