@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/flags.h"
+#include "eignn/train.h"
 #include "run/child_process.h"
 
 namespace eignn::cli {

@@ -15,6 +15,7 @@
 #include "run/provenance.h"
 
 #include "cli/flags.h"
+#include "eignn/train.h"
 
 namespace eignn::cli {
 

@@ -3,6 +3,7 @@
 #include "cli/flags.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
+#include "eignn/train.h"
 #include "report/inspection.h"
 #include "report/table.h"
 #include "run/recipes.h"

@@ -9,6 +9,7 @@
 #include "eignn/execution.h"
 #include "eignn/model.h"
 #include "eignn/spectrum_cache.h"
+#include "eignn/train.h"
 
 namespace eignn::cli {
 

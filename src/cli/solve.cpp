@@ -10,6 +10,7 @@
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
+#include "eignn/train.h"
 #include "equilibrium/stopwatch.h"
 #include "train/config.h"
 
