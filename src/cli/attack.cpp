@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "cli/restored.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"
@@ -14,19 +14,14 @@ namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  SettingFlags settings;
-  std::string checkpoint, method, targets = "each", objective = "loss", out;
-  std::vector<double> epsilons;
-  double step = 0;
-  AttackOptions attack;
-  bool no_certificate = false, json = false;
-};
+using Flags = AttackFlags;
 
 // One for each --epsilon.
 std::vector<AttackOptions> attacks_of(const CLI::App& command, const Flags& flags) {
   require_flags(command, {"--checkpoint", "--method", "--epsilon"});
-  AttackOptions options = flags.attack;
+  AttackOptions options;
+  options.steps = flags.steps;
+  options.seed = flags.noise_seed;
   options.method = parse_method(flags.method);
   options.targets = parse_targets(flags.targets);
   options.objective = parse_objective(flags.objective);
@@ -136,40 +131,8 @@ void work(const CLI::App& command, const Flags& flags) {
 
 }  // namespace
 
-void add_attack(CLI::App& app) {
-  auto* command = add_command(
-      app, "attack", "Accuracy of a checkpoint when test nodes' features are perturbed",
-      "  eignn attack --checkpoint runs/a --method fgsm --epsilon 0.001 --epsilon 0.01\n"
-      "  eignn attack --checkpoint runs/a --method pgd --epsilon 0.01 --step 0.001 --steps 15 --json\n"
-      "  eignn attack --checkpoint runs/a --method noise --epsilon 0.1 --targets all --out nodes.csv\n"
-      "Misclassified test nodes count as wrong. Certified: no perturbation of this size takes the class "
-      "(linear models).\nData flags that are not given are those of the training run.");
-  auto flags = std::make_shared<Flags>();
-  add_restore_flags(*command, flags->settings, flags->checkpoint);
-  command->add_option("--method", flags->method, "noise, fgsm or pgd");
-  command
-      ->add_option("--epsilon", flags->epsilons,
-                   "No feature changes by more than this; may be given several times")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--step", flags->step, "pgd: size of a step; a tenth of epsilon when not given");
-  command->add_option("--steps", flags->attack.steps, "pgd: number of steps")->capture_default_str();
-  command
-      ->add_option("--targets", flags->targets,
-                   "each: one test node at a time, its own row; all: every row of the graph at once")
-      ->capture_default_str();
-  command
-      ->add_option("--objective", flags->objective,
-                   "What grows: loss, or margin (the lead of the worst other class)")
-      ->capture_default_str();
-  command->add_option("--noise-seed", flags->attack.seed, "noise: fixes the draw")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_flag("--no-certificate", flags->no_certificate,
-                    "Leave out what is certified: it costs a backward pass for each node and class");
-  command->add_option("--out", flags->out, "Write a row per node and epsilon: FILE.csv");
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [command, flags] { work(*command, *flags); });
+void run_attack(const CLI::App& command, const AttackFlags& flags) {
+  work(command, flags);
 }
 
 }  // namespace eignn::cli

@@ -76,19 +76,6 @@ Json peak_memory(const TrainConfig& config) {
                      fmt::format("the memory of --solver {}", config.eignn().solver))["peak_memory_bytes"];
 }
 
-void add_peak_memory(CLI::App& bench) {
-  auto* command =
-      add_command(bench, "peak-memory", "Peak memory of two epochs of the config.toml on standard input",
-                  "  eignn bench peak-memory < runs/one/config.toml");
-  command->group("");  // for ourselves
-  set_work(command, [] {
-    TrainConfig config;
-    apply_toml(config, {std::istreambuf_iterator<char>(std::cin), {}}, {}, "standard input");
-    validate(config);
-    print_json({{"peak_memory_bytes", peak_memory_of_training(config)}});
-  });
-}
-
 std::string number(const Json& value, const char* format, double unit = 1) {
   return value.is_null() ? "-" : fmt::format(fmt::runtime(format), value.get<double>() / unit);
 }
@@ -103,30 +90,6 @@ std::string short_number(const Json& value) {
 
 void take_settings(BenchFlags& flags) {
   assign(flags.config, flags.settings.given());
-}
-
-void add_bench_flags(CLI::App& command, BenchFlags& flags) {
-  flags.settings.add(command, std::vector<std::string>{"solver", "dtype", "device", "threads", "seed"});
-  command
-      .add_option("--batch-runs", flags.batch_runs,
-                  "Also measure this many runs trained as one batch; may be repeated")
-      ->allow_extra_args(false)
-      ->check(CLI::Range(1, 1024));
-  command
-      .add_option("--blocks", flags.blocks,
-                  "Blocks of epochs to time; 0: as many as fill ten seconds of published, from 3 to 20")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  command
-      .add_option("--check-epochs", flags.check_epochs, "Epochs in float64 whose losses must agree to 1e-6")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--no-memory", flags.no_memory, "Start no process for the peak memory of each side");
-  command.add_flag("--json", flags.json, "Print one JSON object");
-}
-
-void add_python_flag(CLI::App& command, BenchFlags& flags) {
-  command.add_flag("--no-python", flags.no_python, "Do not time the PyTorch transcription");
 }
 
 Json bench_provenance(const TrainConfig& c) {
@@ -235,8 +198,7 @@ void require_agreement(const std::vector<std::pair<std::string, Json>>& rows) {
       throw ConvergenceError(
           fmt::format("the losses of ours and of published differ by {} where 1e-6 is allowed",
                       number(j["losses"]["largest_difference"], "{:.1e}")),
-          name,
-          "the times above compare two different computations, see \"losses\" in --json");
+          name, "the times above compare two different computations, see \"losses\" in --json");
 }
 
 Json parse_child(const ChildResult& result, const std::string& what) {
@@ -251,22 +213,11 @@ Json parse_child(const ChildResult& result, const std::string& what) {
   }
 }
 
-void add_bench(CLI::App& app) {
-  auto* bench = add_command(app, "bench", "Measure ours beside the published algorithm, and how it grows",
-                            "  eignn bench chains\n"
-                            "  eignn bench chains --size 100,20 --dtype float64 --json\n"
-                            "  eignn bench heterophilic --dataset cornell --dataset chameleon\n"
-                            "  eignn bench planner --quick\n"
-                            "  eignn bench ppi\n"
-                            "  eignn bench scaling --quick\n"
-                            "docs/performance.md says how to read them.");
-  bench->require_subcommand(1);
-  add_bench_chains(*bench);
-  add_bench_heterophilic(*bench);
-  add_bench_planner(*bench);
-  add_bench_ppi(*bench);
-  add_bench_scaling(*bench);
-  add_peak_memory(*bench);
+void run_bench_peak_memory() {
+  TrainConfig config;
+  apply_toml(config, {std::istreambuf_iterator<char>(std::cin), {}}, {}, "standard input");
+  validate(config);
+  print_json({{"peak_memory_bytes", peak_memory_of_training(config)}});
 }
 
 }  // namespace eignn::cli

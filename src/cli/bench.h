@@ -1,33 +1,14 @@
 // What the benchmarks against the published algorithm share: flags, one comparison, its table.
 #pragma once
 
+#include "cli/flags.h"
+#include "eignn/train.h"
 #include "run/child_process.h"
-#include "cli/common.h"
 
 namespace eignn::cli {
 
-void add_bench_chains(CLI::App& bench);
-void add_bench_heterophilic(CLI::App& bench);
-void add_bench_planner(CLI::App& bench);
-void add_bench_ppi(CLI::App& bench);
-void add_bench_scaling(CLI::App& bench);
-
-struct BenchFlags {
-  SettingFlags settings;
-  TrainConfig config;  // of our side; the other differs in the solver alone
-  int64_t blocks = 0, check_epochs = 3;
-  bool json = false, no_memory = false, no_python = false;
-  std::vector<int64_t> batch_runs;  // sizes of batches to measure too
-};
 /// Applies the settings that were given to `config`.
 void take_settings(BenchFlags& flags);
-
-/// --solver, --dtype, --device, --threads, --seed, --blocks, --check-epochs, --no-memory, --batch-runs,
-/// --json
-void add_bench_flags(CLI::App& command, BenchFlags& flags);
-
-/// --no-python, where there is a transcription to time (cli/transcription.h).
-void add_python_flag(CLI::App& command, BenchFlags& flags);
 
 /// Threads, precision, device, machine, commit, seed.
 Json bench_provenance(const TrainConfig& config);

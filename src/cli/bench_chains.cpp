@@ -9,6 +9,8 @@
 #include "run/train_run.h"
 #include "train/assemble.h"
 
+#include "cli/flags.h"
+
 namespace eignn::cli {
 
 namespace {
@@ -19,10 +21,7 @@ struct Size {
   int64_t length, per_class;
 };
 
-struct ChainsFlags : BenchFlags {
-  std::vector<std::string> sizes;
-  int64_t published_epochs = 100;
-};
+using ChainsFlags = BenchChainsFlags;
 
 Size parse_size(const std::string& text) {
   Size size{};
@@ -91,25 +90,8 @@ void work(ChainsFlags& flags) {
 
 }  // namespace
 
-void add_bench_chains(CLI::App& bench) {
-  auto* command =
-      add_command(bench, "chains", "The paper's chains: epoch, preprocessing, memory and accuracy",
-                  "  eignn bench chains\n"
-                  "  eignn bench chains --size 200,20 --threads 1 --json\n"
-                  "The PyTorch transcription of the published algorithm (bench/published.py) is timed with\n"
-                  "Debian's python3-torch when that is installed.");
-  auto flags = std::make_shared<ChainsFlags>();
-  command->add_option("--size", flags->sizes, "Chain length and chains per class, L,N; may be repeated")
-      ->allow_extra_args(false);
-  flags->settings.add(*command, std::vector<std::string>{"num-classes", "feature-dim"});
-  add_bench_flags(*command, *flags);
-  command
-      ->add_option("--published-epochs", flags->published_epochs,
-                   "Epochs of published before its accuracy is read")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  add_python_flag(*command, *flags);
-  set_work(command, [flags] { work(*flags); });
+void run_bench_chains(BenchChainsFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -10,13 +10,13 @@
 #include "run/recipes.h"
 #include "train/assemble.h"
 
+#include "cli/flags.h"
+
 namespace eignn::cli {
 
 namespace {
 
-struct HeterophilicFlags : BenchFlags {
-  std::vector<std::string> datasets;
-};
+using HeterophilicFlags = BenchHeterophilicFlags;
 
 const std::vector<std::string>& heterophilic_sets() {
   static const std::vector<std::string> names = {"cornell", "texas", "wisconsin", "chameleon", "squirrel"};
@@ -72,26 +72,8 @@ void work(const CLI::App& command, HeterophilicFlags& flags) {
 
 }  // namespace
 
-void add_bench_heterophilic(CLI::App& bench) {
-  auto* command = add_command(
-      bench, "heterophilic", "The universities and Wikipedia, under their recipes",
-      "  eignn bench heterophilic\n"
-      "  eignn bench heterophilic --dataset cornell --blocks 20 --json\n"
-      "  eignn bench heterophilic --dataset chameleon --solver spectral\n"
-      "Our side takes the solver of the recipe, as train does, or the planner's. Where a recipe is for a\n"
-      "directed graph, which published cannot take, both sides get the paper's symmetric one.\n"
-      "The PyTorch transcription of the published algorithm (bench/published.py) is timed after them with\n"
-      "Debian's python3-torch when that is installed.\n"
-      "All five take about seven minutes on two cores. Needs the data sets:\n"
-      "eignn fetch cornell texas wisconsin chameleon squirrel.");
-  auto flags = std::make_shared<HeterophilicFlags>();
-  command
-      ->add_option("--dataset", flags->datasets,
-                   "cornell, texas, wisconsin, chameleon or squirrel; may be repeated; otherwise all")
-      ->allow_extra_args(false);
-  add_bench_flags(*command, *flags);
-  add_python_flag(*command, *flags);
-  set_work(command, [command, flags] { work(*command, *flags); });
+void run_bench_heterophilic(const CLI::App& command, BenchHeterophilicFlags& flags) {
+  work(command, flags);
 }
 
 }  // namespace eignn::cli

@@ -8,17 +8,14 @@
 #include "report/table.h"
 #include "run/provenance.h"
 
+#include "cli/flags.h"
+#include "eignn/train.h"
+
 namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  SettingFlags settings;
-  TrainConfig config;
-  std::vector<std::string> only;
-  double limit_s = 10;
-  bool quick = false, json = false;
-};
+using Flags = BenchPlannerFlags;
 
 Json to_json(const PlannerRegret& r) {
   Json solvers = Json::array();
@@ -115,25 +112,8 @@ void work(Flags& flags) {
 
 }  // namespace
 
-void add_bench_planner(CLI::App& bench) {
-  auto* command = add_command(
-      bench, "planner", "What the planner's choice costs beside the fastest solver, on some thirty problems",
-      "  eignn bench planner --quick\n"
-      "  eignn bench planner --only rmat --only texas\n"
-      "  EIGNN_DATA=/data/graphs eignn bench planner --json >results/bench-planner.json\n"
-      "Real data sets that are neither in $EIGNN_DATA nor fetched are left out. Solvers that are refused, "
-      "or\n"
-      "whose estimate is over --limit, are not timed.");
-  auto flags = std::make_shared<Flags>();
-  command->add_flag("--quick", flags->quick, "Leave out the problems that take more than some seconds");
-  command->add_option("--only", flags->only, "Problems whose name contains this; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--limit", flags->limit_s, "Seconds for one solver on one problem")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { work(*flags); });
+void run_bench_planner(BenchPlannerFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -5,6 +5,8 @@
 #include "paper/side_by_side.h"
 #include "train/assemble.h"
 
+#include "cli/flags.h"
+
 namespace eignn::cli {
 
 namespace {
@@ -47,15 +49,8 @@ void work(BenchFlags& flags) {
 
 }  // namespace
 
-void add_bench_ppi(CLI::App& bench) {
-  auto* command = add_command(bench, "ppi", "PPI: epoch, preprocessing, and a run of both together",
-                              "  eignn bench ppi\n"
-                              "  eignn bench ppi --blocks 10 --json\n"
-                              "Needs the data set: eignn fetch ppi.");
-  auto flags = std::make_shared<BenchFlags>();
-  flags->check_epochs = 1;  // ten steps of Adam
-  add_bench_flags(*command, *flags);
-  set_work(command, [flags] { work(*flags); });
+void run_bench_ppi(BenchFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

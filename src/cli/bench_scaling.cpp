@@ -14,18 +14,14 @@
 #include "report/table.h"
 #include "run/provenance.h"
 
+#include "cli/flags.h"
+#include "eignn/train.h"
+
 namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  SettingFlags settings;
-  TrainConfig config;
-  std::string axis = "all", point, plot;
-  std::vector<std::string> solvers = scaling_solvers();
-  int64_t up_to = 1'000'000;
-  bool quick = false, json = false;
-};
+using Flags = BenchScalingFlags;
 
 // A point on the command line of the child that measures it.
 std::string to_text(const ScalingPoint& p) {
@@ -200,6 +196,7 @@ void work(Flags& flags) {
   known.emplace_back("all");
   if (std::find(known.begin(), known.end(), flags.axis) == known.end())
     throw unknown_name("axis", "axis", flags.axis, known);
+  if (flags.solvers.empty()) flags.solvers = scaling_solvers();
   for (const auto& solver : flags.solvers)
     if (const auto& all = scaling_solvers(); std::find(all.begin(), all.end(), solver) == all.end())
       throw unknown_name("solver", "solvers", solver, all);
@@ -229,30 +226,8 @@ void work(Flags& flags) {
 
 }  // namespace
 
-void add_bench_scaling(CLI::App& bench) {
-  auto* command = add_command(
-      bench, "scaling", "How time and memory of a training epoch grow, and the exponents fitted to it",
-      "  eignn bench scaling --quick\n"
-      "  eignn bench scaling --axis nodes --up-to 100000 --plot figures\n"
-      "  eignn bench scaling --json >results/bench-scaling.json\n"
-      "Random features on R-MAT graphs (ten edges per node, m = 64 unless the axis varies it) and on "
-      "chains.\n"
-      "Each point runs in a process of its own, `sparse` beside the solvers that one can wait for there.\n"
-      "`first` is the first epoch, with what is computed once; `labelled` says how far an epoch's scores at\n"
-      "the training nodes are from those of the Z whose residual is printed.");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("--axis", flags->axis, "nodes, features, density, components or all")
-      ->capture_default_str();
-  command->add_option("--solvers", flags->solvers, "Some of them, separated by commas")
-      ->delimiter(',')
-      ->capture_default_str();
-  command->add_option("--up-to", flags->up_to, "Most nodes of a graph")->capture_default_str();
-  command->add_flag("--quick", flags->quick, "At most 10000 nodes");
-  command->add_option("--plot", flags->plot, "A folder for plots (SVG); needs gnuplot");
-  flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});
-  command->add_option("--point", flags->point, "")->group("");
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { work(*flags); });
+void run_bench_scaling(BenchScalingFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

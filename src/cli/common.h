@@ -10,7 +10,7 @@
 #include <string>
 
 #include "eignn/error.h"
-#include "eignn/train.h"
+#include "eignn/options.h"
 
 namespace eignn::cli {
 

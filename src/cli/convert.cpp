@@ -1,21 +1,17 @@
 #include <fmt/format.h>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "data/catalogue.h"
 #include "data/compact.h"
-#include "data/readers.h"
 #include "data/own_graph.h"
+#include "data/readers.h"
 #include "eignn/error.h"
 
 namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  std::string dataset, out;
-  OwnGraphFiles files;
-  bool json = false;
-};
+using Flags = ConvertFlags;
 
 RawDataset read(const Flags& flags) {
   const bool by_files =
@@ -25,8 +21,7 @@ RawDataset read(const Flags& flags) {
         "give either --dataset, or --graph, --features and --labels (eignn convert); see eignn convert "
         "--help");
   if (!by_files)
-    return read_dataset_file(named_set(flags.dataset) ? require_named_set(flags.dataset)
-                                                      : flags.dataset);
+    return read_dataset_file(named_set(flags.dataset) ? require_named_set(flags.dataset) : flags.dataset);
   for (const auto& [flag, path] : {std::pair<const char*, std::string>{"--graph", flags.files.graph},
                                    {"--features", flags.files.features},
                                    {"--labels", flags.files.labels}})
@@ -55,23 +50,8 @@ void work(const CLI::App& command, const Flags& flags) {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
-  auto* command = add_command(
-      app, "convert", "Write a data set of any format as one compact .npz",
-      "  eignn convert --dataset squirrel --out squirrel.npz\n"
-      "  eignn convert --dataset downloads/arxiv --out arxiv.npz\n"
-      "  eignn convert --graph edges.csv --features features.csv --labels labels.csv --out mine.npz\n"
-      "A name that does not end in .npz becomes a folder of .npy files, which needs no zip to read.\n"
-      "docs/data.md has the formats.");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("--dataset", flags->dataset, "A named set, or the path of one");
-  command->add_option("--graph", flags->files.graph, "Your own graph: edges or Matrix Market");
-  command->add_option("--features", flags->files.features, "Your own graph: .npy or .csv");
-  command->add_option("--labels", flags->files.labels, "Your own graph: .npy or .csv");
-  command->add_option("--splits", flags->files.splits, "Your own graph: .csv");
-  command->add_option("--out", flags->out, "FILE.npz, or a folder to make");
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [command, flags] { work(*command, *flags); });
+void run_convert(const CLI::App& command, const ConvertFlags& flags) {
+  work(command, flags);
 }
 
 }  // namespace eignn::cli

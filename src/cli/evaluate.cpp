@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "cli/restored.h"
 #include "report/table.h"
 #include "train/metrics.h"
@@ -10,11 +10,7 @@ namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  SettingFlags settings;
-  std::string checkpoint;
-  bool json = false;
-};
+using Flags = EvaluateFlags;
 
 void work(const CLI::App& command, const Flags& flags) {
   Restored restored = restore(command, flags.settings, flags.checkpoint);
@@ -43,15 +39,8 @@ void work(const CLI::App& command, const Flags& flags) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
-  auto* command = add_command(app, "evaluate", "Loss and accuracy of a checkpoint on a data set",
-                              "  eignn evaluate --checkpoint runs/a/model.safetensors --json\n"
-                              "  eignn evaluate --checkpoint runs/a --dataset chains --chain-length 400\n"
-                              "Data flags that are not given are those of the training run.");
-  auto flags = std::make_shared<Flags>();
-  add_restore_flags(*command, flags->settings, flags->checkpoint);
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [command, flags] { work(*command, *flags); });
+void run_evaluate(const CLI::App& command, const EvaluateFlags& flags) {
+  work(command, flags);
 }
 
 }  // namespace eignn::cli

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "cli/progress.h"
 #include "data/cache_folder.h"
 #include "data/catalogue.h"
@@ -14,11 +14,7 @@ namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  std::vector<std::string> names;
-  std::string to, mirror;
-  bool list = false, json = false;
-};
+using Flags = FetchFlags;
 
 std::string megabytes(int64_t bytes) {
   return bytes < 0 ? "?" : fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
@@ -123,25 +119,8 @@ void work(Flags& flags) {
 
 }  // namespace
 
-void add_fetch(CLI::App& app) {
-  auto* command = add_command(
-      app, "fetch", "Download public data sets, checked and resumable",
-      "  eignn fetch cornell texas wisconsin\n"
-      "  eignn fetch --list\n"
-      "  eignn fetch ppi --to data --mirror https://mirror.example.org/graphs\n"
-      "A set lands in DIR/NAME; DIR is --to, else `data` in $EIGNN_CACHE, else in ~/.cache/eignn. Sets are\n"
-      "looked for there and in the folders of $EIGNN_DATA (a list with colons).\n"
-      "A mirror stands for the scheme and host of every address: https://data.dgl.ai/dataset/ppi.zip "
-      "becomes\n"
-      "https://mirror.example.org/graphs/dataset/ppi.zip. $EIGNN_MIRROR does the same.");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("names", flags->names, "The data sets");
-  command->add_flag("--list", flags->list, "List the sets that have a name, and which are here");
-  command->add_option("--to", flags->to, "The data folder to put them into");
-  command->add_option("--mirror", flags->mirror,
-                      "An address in place of the scheme and host of all addresses");
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { work(*flags); });
+void run_fetch(FetchFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
+#include "eignn/train.h"
 #include "report/inspection.h"
 #include "report/table.h"
 #include "run/recipes.h"
@@ -11,12 +12,7 @@ namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  SettingFlags settings;
-  TrainConfig config;
-  std::string graph, graph_format, checkpoint;
-  bool json = false;
-};
+using Flags = InspectFlags;
 
 // A value on one short line: equal elements once, long lists cut.
 std::string short_text(const Json& value) {
@@ -77,23 +73,8 @@ void work(Flags& flags) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app) {
-  auto* command =
-      add_command(app, "inspect", "Describe a data set, a graph or a checkpoint, and the solver it calls for",
-                  "  eignn inspect --dataset chains --chain-length 200\n"
-                  "  eignn inspect --graph g.mtx --direction in --feature-dim 64 --json\n"
-                  "  eignn inspect --checkpoint runs/a/model.safetensors\n"
-                  "For a bare graph --feature-dim says how many features to plan for.");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("--graph", flags->graph,
-                      "A graph file: .npz with `edges`, Matrix Market, or an edge list");
-  command->add_option("--graph-format", flags->graph_format,
-                      "npz, npy, mtx or edges; by content when not given");
-  command->add_option("--checkpoint", flags->checkpoint, "model.safetensors, or a run folder");
-  flags->settings.add(
-      *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
-  command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { work(*flags); });
+void run_inspect(InspectFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -1,138 +1,76 @@
-// eignn: dispatches to one file per command.
-#include <c10/util/Exception.h>
+// eignn: parses the command line, and loads the engine when the command needs one (program.h).
+#include <dlfcn.h>
 #include <fmt/format.h>
-
-#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include <cstdlib>
-#include <iostream>
 #include <limits>
+#include <string>
 
-#include "cli/common.h"
-#include "eignn/error.h"
-#include "eignn/warning.h"
-#include "graph/nearest_name.h"
-#include "run/provenance.h"
+#include "cli/flags.h"
+#include "cli/program.h"
+
+namespace eignn::cli {
+
+void run_train(TrainFlags&) {
+  throw EngineNeeded{};
+}
+void run_evaluate(const CLI::App& command, const EvaluateFlags&) {
+  require_flags(command, {"--checkpoint"});
+  throw EngineNeeded{};
+}
+void run_predict(const CLI::App& command, const PredictFlags&) {
+  require_flags(command, {"--checkpoint", "--out"});
+  throw EngineNeeded{};
+}
+void run_attack(const CLI::App& command, const AttackFlags&) {
+  require_flags(command, {"--checkpoint", "--method", "--epsilon"});
+  throw EngineNeeded{};
+}
+void run_solve(const SolveFlags&) {
+  throw EngineNeeded{};
+}
+void run_inspect(InspectFlags&) {
+  throw EngineNeeded{};
+}
+void run_convert(const CLI::App&, const ConvertFlags&) {
+  throw EngineNeeded{};
+}
+void run_reproduce(const CLI::App&, const ReproduceFlags&) {
+  throw EngineNeeded{};
+}
+void run_bench_chains(BenchChainsFlags&) {
+  throw EngineNeeded{};
+}
+void run_bench_heterophilic(const CLI::App&, BenchHeterophilicFlags&) {
+  throw EngineNeeded{};
+}
+void run_bench_planner(BenchPlannerFlags&) {
+  throw EngineNeeded{};
+}
+void run_bench_ppi(BenchFlags&) {
+  throw EngineNeeded{};
+}
+void run_bench_scaling(BenchScalingFlags&) {
+  throw EngineNeeded{};
+}
+void run_bench_peak_memory() {
+  throw EngineNeeded{};
+}
+
+}  // namespace eignn::cli
 
 namespace {
 
-using namespace eignn;
-
-int fail(int code, const std::string& message) {
-  fmt::print(stderr, "eignn: error: {}\n", message.substr(0, message.find('\n')));
-  return code;
-}
-
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
-
-// CLI11's message without its shouting: "Could not convert: --epochs = ten" becomes "--epochs cannot be ten".
-std::string plain_words(const CLI::ParseError& error) {
-  const std::string text = error.what(), conversion = "Could not convert: ";
-  if (text.rfind(conversion, 0) == 0) {
-    std::string rest = text.substr(conversion.size());
-    const size_t equals = rest.find(" = ");
-    return equals == std::string::npos ? rest
-                                       : rest.substr(0, equals) + " cannot be " + rest.substr(equals + 3);
-  }
-  if (const size_t colon = text.find(": "), missing = text.find("required");
-      colon != std::string::npos && missing > colon && missing != std::string::npos)
-    return text.substr(0, colon) + " has no value";
-  return text;
-}
-
-void require_known(const char* word, const CLI::App& app, const char* what, const std::string& where) {
-  const auto known = command_names(app);
-  if (std::find(known.begin(), known.end(), word) == known.end())
-    throw unknown_name(what, where, word, known);
-}
-
-// The command that was asked for, or the whole program.
-const CLI::App& deepest_command(const CLI::App& app) {
-  const CLI::App* deepest = &app;
-  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands()[0];
-  return *deepest;
-}
-
-// The library names a field; where the command has a flag of that name, its user knows it as that.
-std::string in_flags(const ArgumentError& error, const CLI::App& command) {
-  const std::string flag = "--" + error.field();
-  const bool known = !error.field().empty() && command.get_option_no_throw(flag) != nullptr;
-  return Error::sentence(error.problem(), known ? flag : error.field(), error.remedy());
-}
-
-int run(int argc, char** argv) {
-  CLI::App app{
-      "Infinite-depth graph neural networks, solved exactly.\n"
-      "Z = γ g(F) Z S + X in closed form, with its exact gradient.",
-      "eignn"};
-  app.set_version_flag("--version", fmt::format("eignn {} ({})", version(), built_commit()));
-  app.footer(
-      "Examples:\n"
-      "  eignn train --dataset chains --chain-length 200\n"
-      "  eignn solve --graph g.mtx --features X.npy --weight F.npy --out Z.npy --json\n"
-      "  eignn inspect --dataset karate\n"
-      "Each command has its own --help.");
-  app.require_subcommand(0, 1);
-  cli::add_train(app);
-  cli::add_evaluate(app);
-  cli::add_predict(app);
-  cli::add_attack(app);
-  cli::add_solve(app);
-  cli::add_inspect(app);
-  cli::add_convert(app);
-  cli::add_reproduce(app);
-  cli::add_bench(app);
-  cli::add_fetch(app);
-  cli::add_completion(app);
-
-  if (argc > 1 && argv[1][0] != '-') require_known(argv[1], app, "command", "eignn");
-  if (argc > 2 && std::string(argv[1]) == "bench" && argv[2][0] != '-')
-    require_known(argv[2], *app.get_subcommand("bench"), "benchmark", "eignn bench");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << deepest_command(app).help();
-    return 0;
-  } catch (const CLI::CallForAllHelp&) {
-    std::cout << app.help("", CLI::AppFormatMode::All);
-    return 0;
-  } catch (const CLI::CallForVersion& version) {
-    std::cout << version.what() << '\n';
-    return 0;
-  } catch (const ArgumentError& error) {
-    return fail(2, in_flags(error, deepest_command(app)));
-  } catch (const CLI::FileError& error) {
-    throw ResourceError(error.what(), "", "check --config");
-  } catch (const CLI::ParseError& error) {
-    const auto chosen = app.get_subcommands();
-    const std::string where = chosen.empty() ? "eignn" : "eignn " + chosen[0]->get_name();
-    throw cli::UsageError(fmt::format("{} ({}); see {} --help", plain_words(error), where, where));
-  }
-  if (app.get_subcommands().empty()) {
-    std::cout << app.help();
-    return app.remaining().empty() ? 0 : 2;
-  }
-  return 0;
-}
-
 // libtorch's threads (libgomp's) spin for a millisecond after their work, against the threads that OpenBLAS
 // may have of its own and that need the core: a step then takes two to three times as long. libgomp reads its
-// settings before main(), so a command that computes for long starts itself once more with a short spin.
-// Whoever set one of these keeps it.
-void spin_briefly(int argc, char** argv) {
-  const std::string command = argc > 1 ? argv[1] : "";
-  if (command != "train" && command != "reproduce" && command != "bench" && command != "attack") return;
+// settings when the engine is loaded. Whoever set one of these keeps it.
+void spin_briefly() {
   for (const char* set : {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"})
     if (std::getenv(set) != nullptr) return;
   setenv("GOMP_SPINCOUNT", "10000", 1);
-  execv("/proc/self/exe", argv);  // where that cannot be done, we go on as we are
 }
 
 // glibc gives blocks beyond 32 MB back to the system when they are freed, and fetching them again costs a
@@ -144,26 +82,26 @@ void keep_large_blocks() {
 #endif
 }
 
+// Looked for where this executable's run path says: beside it, or in the library folder of the installation.
+int run_engine(int argc, char** argv) {
+  spin_briefly();
+  keep_large_blocks();
+  void* engine = dlopen("libeignn-engine.so", RTLD_NOW | RTLD_LOCAL);
+  const auto run =
+      engine ? reinterpret_cast<int (*)(int, char**)>(dlsym(engine, "eignn_engine_main")) : nullptr;
+  if (!run) {
+    fmt::print(stderr, "eignn: error: the engine cannot be loaded ({}); install eignn again\n", dlerror());
+    return 1;
+  }
+  return run(argc, argv);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  spin_briefly(argc, argv);
-  keep_large_blocks();
-  const eignn::WarningScope warnings(eignn::cli::warning);
   try {
-    return run(argc, argv);
-  } catch (const eignn::cli::Interrupted& stop) {
-    fmt::print(stderr, "eignn: {}\n", stop.message);
-    return 130;
-  } catch (const eignn::ArgumentError& error) {
-    return fail(2, error.what());
-  } catch (const eignn::Error& error) {
-    return fail(1, error.what());
-  } catch (const std::bad_alloc&) {
-    return fail(1, "out of memory; use a smaller graph, fewer features or --dtype float32");
-  } catch (const c10::Error& error) {
-    return fail(1, fmt::format("libtorch: {}", error.what_without_backtrace()));
-  } catch (const std::exception& error) {
-    return fail(1, error.what());
+    return eignn::cli::run_program(argc, argv, [](const std::exception& error) { return error.what(); });
+  } catch (const eignn::cli::EngineNeeded&) {
+    return run_engine(argc, argv);
   }
 }

@@ -7,14 +7,13 @@
 #include "run/run_folder.h"
 #include "train/metrics.h"
 
+#include "cli/flags.h"
+
 namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  SettingFlags settings;
-  std::string checkpoint, out;
-};
+using Flags = PredictFlags;
 
 bool ends_with(const std::string& text, const std::string& ending) {
   return text.size() >= ending.size() &&
@@ -39,17 +38,8 @@ void work(const CLI::App& command, const Flags& flags) {
 
 }  // namespace
 
-void add_predict(CLI::App& app) {
-  auto* command =
-      add_command(app, "predict", "Predict the class of every node",
-                  "  eignn predict --checkpoint runs/a --out predictions.csv\n"
-                  "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
-                  ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known); .npy: class "
-                  "probabilities, float64 (nodes, classes).");
-  auto flags = std::make_shared<Flags>();
-  add_restore_flags(*command, flags->settings, flags->checkpoint);
-  command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");
-  set_work(command, [command, flags] { work(*command, *flags); });
+void run_predict(const CLI::App& command, const PredictFlags& flags) {
+  work(command, flags);
 }
 
 }  // namespace eignn::cli

@@ -3,13 +3,13 @@
 #include <charconv>
 #include <thread>
 
-#include "run/child_process.h"
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "cli/run_jobs.h"
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "paper/reproduction.h"
+#include "run/child_process.h"
 #include "run/provenance.h"
 #include "train/config.h"
 
@@ -17,12 +17,7 @@ namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  std::string name, models, rows, lengths, out = "results", runs = "runs/reproduce";
-  SettingFlags settings;
-  int64_t seeds = 0, jobs = 0;
-  bool quick = false, json = false;
-};
+using Flags = ReproduceFlags;
 
 std::vector<std::string> split_list(const std::string& list) {
   std::vector<std::string> out;
@@ -202,56 +197,10 @@ void work(const CLI::App& command, const Flags& flags) {
   fmt::print("{}\nwritten: {}.json, {}\n", written.page, page.substr(0, page.size() - 3), page);
 }
 
-std::string names() {
-  std::string out;
-  for (const Reproduction& experiment : reproductions()) out += experiment.name + ", ";
-  return out + "or all";
-}
-
 }  // namespace
 
-void add_reproduce(CLI::App& app) {
-  auto* command = add_command(
-      app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
-      "  eignn reproduce chains-binary --quick\n"
-      "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
-      "  eignn reproduce finite-depth --quick\n"
-      "  eignn reproduce efficiency\n"
-      "  eignn reproduce heterophilic --models eignn\n"
-      "  eignn reproduce heterophilic --models all --quick\n"
-      "  eignn reproduce attacks --rows texas\n"
-      "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
-      "  eignn reproduce all --quick\n"
-      "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi and all "
-      "need the data sets: eignn fetch --list.");
-  auto flags = std::make_shared<Flags>();
-  command->add_option("experiment", flags->name, names());
-  command->add_option(
-      "--models", flags->models,
-      "Models, with commas between them, or all; when not given all, for heterophilic and ppi eignn");
-  command->add_option(
-      "--rows", flags->rows,
-      "heterophilic, attacks: only these rows, such as cornell,texas,chameleon-plain-symmetric");
-  command->add_option("--lengths", flags->lengths,
-                      "chains-*, finite-depth, oversmoothing: lengths of chains");
-  command->add_flag(
-      "--quick", flags->quick,
-      "A taste: fewer lengths and seeds; heterophilic, attacks: two splits, fewer epochs; ppi: four "
-      "training graphs, 50 epochs (docs/experiments.md)");
-  command->add_option("--seeds", flags->seeds,
-                      "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
-  flags->settings.add(*command, std::vector<std::string>{"epochs"});
-  command->add_option("--out", flags->out, "The folder of NAME.json, NAME.md and figures")
-      ->capture_default_str();
-  command->add_option("--runs", flags->runs, "The folder that keeps the runs")->capture_default_str();
-  command->add_option(
-      "--jobs", flags->jobs,
-      "Runs at a time; when not given as many as there are cores, or as --threads leaves room for, "
-      "8 at most, and one with --device cuda; efficiency: always one");
-  flags->settings.add(*command, {Field::Group::machine});
-  flags->settings.add(*command, std::vector<std::string>{"solver"});
-  command->add_flag("--json", flags->json, "Print the results as one JSON object");
-  set_work(command, [command, flags] { work(*command, *flags); });
+void run_reproduce(const CLI::App& command, const ReproduceFlags& flags) {
+  work(command, flags);
 }
 
 }  // namespace eignn::cli

@@ -5,18 +5,12 @@
 
 #include "eignn/error.h"
 #include "run/checkpoint.h"
-#include "train/assemble.h"
 #include "run/run_set.h"
+#include "train/assemble.h"
 #include "train/config.h"
 #include "train/trainer.h"
 
 namespace eignn::cli {
-
-void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& checkpoint) {
-  command.add_option("--checkpoint", checkpoint, "model.safetensors, or the run folder that holds it");
-  settings.add(command, {Field::Group::data, Field::Group::machine});
-  settings.add(command, std::vector<std::string>{"solver"});
-}
 
 Restored restore(const CLI::App& command, const SettingFlags& settings, const std::string& path) {
   require_flags(command, {"--checkpoint"});

@@ -4,11 +4,12 @@
 #include <memory>
 #include <string>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "eignn/dataset.h"
 #include "eignn/execution.h"
 #include "eignn/model.h"
 #include "eignn/spectrum_cache.h"
+#include "eignn/train.h"
 
 namespace eignn::cli {
 
@@ -20,9 +21,6 @@ struct Restored {
   std::unique_ptr<SpectrumCache> cache;
   std::unique_ptr<Execution> execution;
 };
-
-/// --checkpoint, the data flags and those of the machine.
-void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& checkpoint);
 
 Restored restore(const CLI::App& command, const SettingFlags& settings, const std::string& checkpoint);
 

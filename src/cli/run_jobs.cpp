@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <map>
 
-#include "run/child_process.h"
 #include "cli/progress.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "eignn/spectrum_cache.h"
+#include "run/batched_training.h"
+#include "run/child_process.h"
 #include "run/train_run.h"
 #include "train/assemble.h"
-#include "run/batched_training.h"
 #include "train/config.h"
 #include "train/run_batch.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/common.h"
+#include "eignn/train.h"
 #include "run/search.h"
 
 namespace eignn::cli {

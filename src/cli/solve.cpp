@@ -3,13 +3,14 @@
 
 #include <set>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "data/atomic_file.h"
 #include "data/graph_file.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
+#include "eignn/train.h"
 #include "equilibrium/stopwatch.h"
 #include "train/config.h"
 
@@ -17,12 +18,7 @@ namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  std::string graph, graph_format, features, weight, out, exponents, cotangent, grad_weight, grad_features,
-      grad_exponents;
-  SettingFlags settings;
-  bool json = false;
-};
+using Flags = SolveFlags;
 
 // A matrix of finite floats from a .npy file.
 torch::Tensor read_matrix(const std::string& path) {
@@ -39,9 +35,9 @@ torch::Tensor read_matrix(const std::string& path) {
   const auto finite = torch::isfinite(matrix);
   if (!finite.all().item<bool>()) {
     const auto where = finite.logical_not().nonzero()[0];
-    throw DataError(
-        path, fmt::format("row {}, column {}", where[0].item<int64_t>(), where[1].item<int64_t>()),
-        "a value is not finite", "clean the data first");
+    throw DataError(path,
+                    fmt::format("row {}, column {}", where[0].item<int64_t>(), where[1].item<int64_t>()),
+                    "a value is not finite", "clean the data first");
   }
   return matrix;
 }
@@ -169,7 +165,8 @@ void work(const Flags& f) {
     throw ConvergenceError(
         fmt::format("the equilibrium does not exist in this precision: the residual is {:.1e}",
                     status.residual),
-        fmt::format("γ {}, ε {}", model.gamma, model.epsilon), "use γ below 1, or ε above 0", status.residual);
+        fmt::format("γ {}, ε {}", model.gamma, model.epsilon), "use γ below 1, or ε above 0",
+        status.residual);
 
   if (Y.defined() && !(torch::isfinite(gradients.F).all().item<bool>() &&
                        torch::isfinite(gradients.X.values).all().item<bool>()))
@@ -217,34 +214,8 @@ void work(const Flags& f) {
 
 }  // namespace
 
-void add_solve(CLI::App& app) {
-  auto* command = add_command(
-      app, "solve", "Solve the equilibrium, and its adjoint, for matrices in files",
-      "  eignn solve --graph g.edges --features X.npy --weight F.npy --out Z.npy\n"
-      "  eignn solve --graph g.npz --direction in --solver direct --gamma 1 --features X.npy --weight F.npy "
-      "\\\n"
-      "      --out Z.npy --exponents E.npy --cotangent Y.npy --grad-weight dF.npy --grad-features dX.npy "
-      "--json\n"
-      "X, Y, Z and dX have a row per node; F and dF are (m, m). docs/files.md describes every format.");
-  auto f = std::make_shared<Flags>();
-  command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list");
-  command->add_option("--graph-format", f->graph_format, "npz, npy, mtx or edges; by content when not given");
-  command->add_option("--features", f->features, "X.npy, float32 or float64, a row per node");
-  command->add_option("--weight", f->weight, "F.npy, square");
-  command->add_option("--out", f->out, "Where to write Z.npy");
-  command->add_option("--exponents", f->exponents,
-                      "Where to write E.npy, int64: the true row j is Z[j]·2^E[j]");
-  command->add_option("--cotangent", f->cotangent, "Y.npy = ∂L/∂Z");
-  command->add_option("--grad-weight", f->grad_weight, "Where to write ∂L/∂F");
-  command->add_option("--grad-features", f->grad_features, "Where to write ∂L/∂X");
-  command->add_option("--grad-exponents", f->grad_exponents, "Where to write the exponents of ∂L/∂X's rows");
-  f->settings.add(*command, std::vector<std::string>{"direction", "normalise", "self-loops", "gamma",
-                                                     "epsilon", "solver", "dtype", "device", "threads"});
-  command->add_flag("--json", f->json, "Print one JSON object");
-  set_work(command, [command, f] {
-    require_flags(*command, {"--graph", "--features", "--weight", "--out"});
-    work(*f);
-  });
+void run_solve(const SolveFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "cli/common.h"
+#include "cli/flags.h"
 #include "cli/run_jobs.h"
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
@@ -17,13 +17,7 @@ namespace eignn::cli {
 
 namespace {
 
-struct Flags {
-  SettingFlags settings;
-  TrainConfig config;  // what they come to
-  std::string out, resume, config_file, search_file, recipe, failure_file;
-  int64_t jobs = 1, batch_runs = 0;
-  bool json = false;
-};
+using Flags = TrainFlags;
 
 void print_summary(const RunResult& s) {
   fmt::print("{} on {}: solver {}, {}, {} thread{}, {} epochs in {:.1f} s ({:.2f} ms each), best epoch {}\n",
@@ -195,50 +189,8 @@ void work(Flags& flags) {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
-  auto* command = add_command(
-      app, "train", "Train a model and test it once, with the weights that validation chose",
-      "  eignn train --dataset chains --chain-length 200 --num-classes 5\n"
-      "  eignn train --dataset chains --direction in --seed 3 --json\n"
-      "  eignn train --dataset karate --out runs/karate\n"
-      "  eignn train --resume runs/karate\n"
-      "  eignn train --config runs/karate/config.toml\n"
-      "  eignn train --recipe squirrel --dataset squirrel.npz\n"
-      "  eignn train --dataset cornell --split all --out runs/cornell\n"
-      "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
-      "  eignn train --dataset texas --search grid.toml --out runs/search\n"
-      "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
-      "What is not given comes from the data set's recipe, then from the defaults shown above.");
-  auto flags = std::make_shared<Flags>();
-  flags->settings.add(
-      *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
-  command->add_option("--out", flags->out, "Keep the run in this folder");
-  command->add_option("--resume", flags->resume, "Go on with the interrupted run in this folder");
-  command->add_flag("--json", flags->json, "Print the summary as one JSON object");
-  command->add_option("--config", flags->config_file, "Read flags from a file, such as a run's config.toml");
-  command->add_option(
-      "--recipe", flags->recipe,
-      "Take the model's recipe of this name (a data set or kind, recipes/), whatever the data");
-  command->add_option("--search", flags->search_file,
-                      "Try the lists of values in this TOML file; validation chooses (docs/data.md)");
-  command->add_option("--jobs", flags->jobs, "Runs at a time, with --split all or --search")
-      ->capture_default_str();
-  command
-      ->add_option("--batch-runs", flags->batch_runs,
-                   "With --split all or --search: train so many runs as one batched problem "
-                   "(docs/performance.md); 0: one by one")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
-  // For a parent that runs many: the message of a training that did not converge.
-  command->add_option("--failure-file", flags->failure_file, "")->group("");
-  set_work(command, [flags] {
-    try {
-      work(*flags);
-    } catch (const ConvergenceError& error) {
-      if (!flags->failure_file.empty()) write_file_atomically(flags->failure_file, error.what());
-      throw;
-    }
-  });
+void run_train(TrainFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

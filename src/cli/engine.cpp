@@ -1,0 +1,13 @@
+// The engine's side of the command line: every command at work (program.h).
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include "cli/program.h"
+
+extern "C" __attribute__((visibility("default"))) int eignn_engine_main(int argc, char** argv) {
+  return eignn::cli::run_program(argc, argv, [](const std::exception& error) -> std::string {
+    if (const auto* of_libtorch = dynamic_cast<const c10::Error*>(&error))
+      return fmt::format("libtorch: {}", of_libtorch->what_without_backtrace());
+    return error.what();
+  });
+}
