@@ -84,8 +84,8 @@ void validate(const Dataset& dataset);
 Dataset load(const std::string& name_or_path, uint64_t seed = 0);
 
 /// A data set of tensors in memory, with a drawn split. `labels` are int64 (n,), -1 where unknown, or uint8
-/// (n, classes) sets of labels; they may be undefined for a graph that is only predicted on. ArgumentError for
-/// shapes, types and values that do not fit the graph.
+/// (n, classes) sets of labels; they may be undefined for a graph that is only predicted on. ArgumentError
+/// for shapes, types and values that do not fit the graph.
 ///
 ///     auto data = eignn::make_dataset(graph, X, labels);
 Dataset make_dataset(Graph graph, const torch::Tensor& features, const torch::Tensor& labels = {},

@@ -105,8 +105,8 @@ struct GraphMatrix {
   std::shared_ptr<const Propagation> S;
 };
 
-/// A model that EIGNN is compared with, by its options. ArgumentError for graphs that overlap or do not fit X,
-/// and for an X that is not finite. Only the graphs that an index names are worked on.
+/// A model that EIGNN is compared with, by its options. ArgumentError for graphs that overlap or do not fit
+/// X, and for an X that is not finite. Only the graphs that an index names are worked on.
 ///
 ///     auto model = make_baseline(GcnOptions{}, {{{}, S}}, X, classes, torch::kFloat32, /*seed=*/0);
 std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,

@@ -9,8 +9,8 @@ namespace eignn {
 
 /// A folder of safetensors files, each named by the content of the matrix it belongs to. Written under a
 /// temporary name and renamed; mapped into memory on loading, each tensor checked against its checksum. A
-/// file that does not check is told to the listener of eignn/warning.h, and the spectrum computed and written anew. A
-/// folder that cannot be written costs the cache, not the run.
+/// file that does not check is told to the listener of eignn/warning.h, and the spectrum computed and written
+/// anew. A folder that cannot be written costs the cache, not the run.
 ///
 /// A mapped file may be replaced or removed while it is in use, but must not be cut or written in place.
 class SpectrumCache : public SpectrumStore {

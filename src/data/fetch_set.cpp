@@ -195,9 +195,9 @@ Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
 namespace eignn {
 
 Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
-  throw ResourceError(
-      "this build cannot download", set.name,
-      fmt::format("rebuild it with libcurl, libcrypto and libzip, or put a copy into {}/{}", options.folder, set.name));
+  throw ResourceError("this build cannot download", set.name,
+                      fmt::format("rebuild it with libcurl, libcrypto and libzip, or put a copy into {}/{}",
+                                  options.folder, set.name));
 }
 
 }  // namespace eignn

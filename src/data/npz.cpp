@@ -204,10 +204,9 @@ NpzReader::NpzReader(const std::string& path) : NpzReader(std::string_view(), pa
 
 NpzReader::NpzReader(std::string_view, const std::string& origin)
     : path_(origin), archive_(nullptr, [](zip*) {}) {
-  throw ResourceError(
-      "this build cannot read .npz", origin,
-      "rebuild it with libzip, or use a .mtx file, an edge list, or the folder that unzip "
-      "makes of it");
+  throw ResourceError("this build cannot read .npz", origin,
+                      "rebuild it with libzip, or use a .mtx file, an edge list, or the folder that unzip "
+                      "makes of it");
 }
 
 NpzWriter::NpzWriter(const std::string& path) : path_(path) {

@@ -35,8 +35,8 @@ struct Experiment {
 /// The tables: "heterophilic" and "ppi".
 const std::vector<Experiment>& table_experiments();
 
-/// The rows that were asked for, EIGNN's where no model is named; ArgumentError for one that the experiment does
-/// not have.
+/// The rows that were asked for, EIGNN's where no model is named; ArgumentError for one that the experiment
+/// does not have.
 std::vector<ExperimentRow> rows_of(const Experiment& experiment, const ReproduceOptions& options);
 
 /// A row's runs, split by split for each seed, in folders of their own.

@@ -11,8 +11,8 @@ namespace eignn {
 
 /// What became of one run of a batch.
 struct BatchedRun {
-  RunResult summary;  // `interrupted` where the run did not come to its end
-  std::string failure;   // the error's message; empty when the run ended well or was interrupted
+  RunResult summary;    // `interrupted` where the run did not come to its end
+  std::string failure;  // the error's message; empty when the run ended well or was interrupted
 };
 
 /// Trains each run as train() would, with two differences: dropout masks are drawn for the batch, and the

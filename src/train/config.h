@@ -7,7 +7,8 @@
 
 namespace eignn {
 
-/// The format of config.toml, in its key `format`. A file without the key is of the time before there was one.
+/// The format of config.toml, in its key `format`. A file without the key is of the time before there was
+/// one.
 constexpr int64_t config_format = 1;
 
 /// config.toml: one `name = value` per field that the model reads.

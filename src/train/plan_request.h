@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "eignn/planner.h"
 #include "eignn/dataset.h"
 #include "eignn/model.h"
 #include "eignn/options.h"
+#include "eignn/planner.h"
 
 namespace eignn {
 

@@ -94,8 +94,9 @@ TEST(Reproductions, HaveOneNameEach) {
 }
 
 TEST(Reproductions, AnswerAWrongNameWithTheNearest) {
-  EXPECT_NE(message_of<ArgumentError>([] { reproduction("chains-binry"); }).find("did you mean chains-binary?"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of<ArgumentError>([] { reproduction("chains-binry"); }).find("did you mean chains-binary?"),
+      std::string::npos);
   const auto says = [](const char* name, const ReproduceOptions& options) {
     return message_of<ArgumentError>([&] { check_options(reproduction(name), options); });
   };
