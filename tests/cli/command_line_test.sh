@@ -408,7 +408,7 @@ done
 refused "checkpoint: missing" 1 "nothing.safetensors" evaluate --checkpoint "$T/nothing.safetensors"
 
 # The other models ---------------------------------------------------------------------------------------------------
-models=$("$eignn" train --help | tr '\n' ' ' | sed 's/.*--model //; s/.*(eignn, //; s/).*//; s/,/ /g')
+models=$("$eignn" train --help | tr '\n' ' ' | sed 's/ --head.*//; s/.*--model //; s/.*(eignn, //; s/).*//; s/,/ /g')
 for model in $models; do
   M=$T/model-$model
   run train --dataset karate --model "$model" --epochs 15 --out "$M" --json
