@@ -21,6 +21,9 @@ auto within_memory(int64_t nodes, int64_t arcs, Work work) {
     return ResourceError(fmt::format("{} nodes and {} arcs do not fit into memory", nodes, arcs), "graph",
                          "take a part of the graph");
   };
+  // No machine has room for so many, and a sanitizer ends the program at the allocation.
+  constexpr int64_t most = int64_t{1} << 36;
+  if (nodes > most || arcs > most) throw refuse();
   try {
     return work();
   } catch (const std::bad_alloc&) {
