@@ -14,20 +14,19 @@
 
 namespace eignn {
 
-/// What a model says of every node of a data set.
+/// The predictions of a model for every node of a data set.
 struct Predictions {
-  torch::Tensor scores;  // (n, classes)
-  torch::Tensor
-      probabilities;      // (n, classes), float64: softmax, or one by one where a node has a set of labels
-  torch::Tensor classes;  // int64 (n,), the likeliest; uint8 (n, classes) where a node has a set of labels
+  torch::Tensor scores;         // (n, classes), in the model's precision and on its device
+  torch::Tensor probabilities;  // float64 (n, classes), CPU: softmax, or sigmoids for sets of labels
+  torch::Tensor classes;        // CPU: int64 (n,), the likeliest; uint8 (n, classes) for sets of labels
 };
 
-/// Loss and score (accuracy, or micro-F1 for sets of labels) at some nodes.
+/// Mean loss and score (accuracy, or micro-F1 for sets of labels) over some nodes.
 struct Evaluation {
   double loss = 0, score = 0;
 };
 
-/// Weights and options; any graph with the same number of features will do.
+/// Weights and options of a model, which can be used on any graph with the same number of features.
 ///
 ///     auto model = eignn::load_model("runs/texas");
 ///     auto classes = model.predict(data).classes;
@@ -42,17 +41,18 @@ class TrainedModel {
   bool multi_label() const { return multi_label_; }
   const std::map<std::string, torch::Tensor>& weights() const { return weights_; }
 
-  /// Writes one safetensors file, under a temporary name first. ResourceError when that fails.
+  /// Writes one safetensors file, which appears whole or not at all. ResourceError when that fails.
   void save(const std::string& path) const;
 
-  /// The features are taken as the data set has them, and normalised as they were in training. ArgumentError
-  /// when their number differs. No labels and no splits are needed.
+  /// Predicts all nodes of `data`. Give its features as they are; they are normalised as in training.
+  /// ArgumentError when the number of features differs. Labels and splits are not needed.
   Predictions predict(const Dataset& data) const;
 
-  /// At these nodes (int64), whose labels the data set must know.
+  /// Loss and score at these nodes (int64, on the CPU). ArgumentError where a label is not known.
   Evaluation evaluate(const Dataset& data, const torch::Tensor& nodes) const;
 
-  /// The model on this data set's graph, in evaluation mode, for whoever wants to differentiate it.
+  /// The model on this data set's graph, in evaluation mode, for example to differentiate it. ArgumentError
+  /// when the number of features differs.
   std::shared_ptr<Model> on(const Dataset& data) const;
 
  private:
@@ -62,8 +62,8 @@ class TrainedModel {
   std::map<std::string, torch::Tensor> weights_;
 };
 
-/// From a run folder or its model.safetensors. DataError when it is none, ResourceError when it cannot be
-/// read.
+/// Loads a model from a run folder or its model.safetensors. DataError when it is missing or no checkpoint,
+/// ResourceError when it cannot be read.
 TrainedModel load_model(const std::string& path);
 
 /// The program's version, such as "0.2.0".

@@ -1,4 +1,4 @@
-// A graph with features, labels and splits: what a model is trained on.
+// Data sets: a graph with features, labels and splits.
 #pragma once
 
 #include <torch/types.h>
@@ -11,28 +11,28 @@
 
 namespace eignn {
 
-/// Indices of labelled nodes, int64.
+/// Indices of labelled nodes, int64 (count,) on the CPU.
 struct Split {
   torch::Tensor train, val, test;
 };
 
-/// One graph, or several that are disjoint (`graph_of` tells them apart, and a split then goes by graphs).
+/// One graph, or several disjoint ones: `graph_of` has the graph of each node, and a drawn split then divides
+/// the graphs. All tensors are on the CPU.
 struct Dataset {
   std::string name;
-  std::string format;        // of the files it was read from; empty: built in
-  Graph graph;               // arcs as the data has them; a Direction says how they are read
-  int64_t arcs_in_file = 0;  // with repeats
+  std::string format;        // of the files it was read from; empty: built in, or from memory
+  Graph graph;               // arcs as in the data; PropagationOptions decide how they are used
+  int64_t arcs_in_file = 0;  // including duplicates
   torch::Tensor features;    // float64 (n, m)
-  /// One label a node: int64 (n,), -1 where it is not known. A set of labels: uint8 (n, classes), see
-  /// `known`.
+  /// One label per node: int64 (n,), -1 where it is not known. Sets of labels: uint8 (n, classes) of 0 and 1;
+  /// rows that are not known are marked in `known`.
   torch::Tensor labels;
-  torch::Tensor known;  // bool (n,): the label is known
+  torch::Tensor known;  // bool (n,): whether the label, or the set of labels, is known
   int64_t classes = 0;
-  std::vector<int64_t> graph_of;  // (n,): which graph a node is of, from 0; empty: there is one
+  std::vector<int64_t> graph_of;  // (n,): the graph of each node, from 0; empty: there is one graph
   std::vector<Split> splits;
-  bool drawn_split = false;  // the files had none: drawn by the seed
-  std::vector<int64_t>
-      distance;  // hops from the informative node, where the set has such a thing; else empty
+  bool drawn_split = false;       // the data had no split, and one was drawn by the seed
+  std::vector<int64_t> distance;  // hops from the informative node (the chains); else empty
 
   int64_t nodes() const { return graph.nodes; }
   int64_t feature_count() const { return features.size(1); }
@@ -50,48 +50,51 @@ struct ChainsOptions {
   int64_t chains_per_class = 20;
   int64_t classes = 2;
   int64_t features = 100;
-  double noise = 0;  // features get U(-noise, noise) on top
+  double noise = 0;  // U(-noise, noise) is added to all features
 };
 Dataset chains_dataset(const ChainsOptions& options, uint64_t seed);
 
-/// Zachary's karate club: one-hot features, the two factions as classes; 4 random members of each faction to
-/// train on, 4 to validate, the rest to test.
+/// Zachary's karate club: one-hot features, the two factions as classes. Of each faction 4 random members are
+/// for training, 4 for validation, the rest for testing.
 Dataset karate_dataset(uint64_t seed);
 
-/// Where the data sets that have a name are looked for.
+/// The folders in which named data sets are searched.
 struct DataFolders {
   std::vector<std::string> search;  // in this order
 
-  /// Each folder of $EIGNN_DATA (a list with colons), then `data` in the cache: $EIGNN_CACHE, else
+  /// Each folder of $EIGNN_DATA (separated by colons), then `data` in the cache folder: $EIGNN_CACHE, else
   /// $XDG_CACHE_HOME/eignn, else ~/.cache/eignn.
   static DataFolders from_environment();
 };
 
-/// A built-in set ("chains", "karate"), a named public set found in `folders`, or a path (docs/data.md has
-/// the formats; they are recognised by content), in this order: ./texas is a path. Where files have no
-/// splits, one is drawn by the seed: of each class 60 % to train, 20 % to validate, 20 % to test on.
-/// ArgumentError for a name that is none of these; DataError for files that are missing or wrong.
+/// Loads a built-in set ("chains", "karate"), a named public set found in `folders`, or a path, in this
+/// order: ./texas is a path. docs/data.md has the formats, which are recognised by content. `chains` applies
+/// to the set "chains" only. Where files have no splits, one is drawn by the seed: 60 % to train, 20 % to
+/// validate, 20 % to test, of each class (or of the nodes with sets of labels, or of the graphs where there
+/// are several). ArgumentError for a name that is none of these; DataError for files that are missing or
+/// wrong.
 Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint64_t seed,
                      const DataFolders& folders = DataFolders::from_environment());
 
-/// Throws the ArgumentError of the first thing that does not fit together in a data set that was made in
-/// memory; its field names the member ("features", "labels", "splits[0].train"). Checked are the types, the
-/// sizes and the devices of the tensors, that features are finite, and that the nodes of arcs and splits, the
-/// classes and the graphs are ones that there are. What load_dataset returns passes.
+/// Checks a data set that was made in memory. Throws an ArgumentError for the first inconsistency; its field
+/// is the member ("features", "labels", "splits[0].train"). Checks the types, sizes and devices of the
+/// tensors, that features are finite, and that the nodes in arcs and splits, the classes and the graphs
+/// exist. What load_dataset returns passes.
 void validate(const Dataset& dataset);
 
-/// The same with the defaults: load("texas"), load("runs/mine.npz").
+/// load_dataset() with default options and folders: load("texas"), load("runs/mine.npz").
 Dataset load(const std::string& name_or_path, uint64_t seed = 0);
 
-/// A data set of tensors in memory, with a drawn split. `labels` are int64 (n,), -1 where unknown, or uint8
-/// (n, classes) sets of labels; they may be undefined for a graph that is only predicted on. ArgumentError
-/// for shapes, types and values that do not fit the graph.
+/// A data set from tensors in memory, with a drawn split. `features` are floating-point numbers (n, m), on
+/// any device. `labels` are int64 (n,), -1 where unknown, or uint8 (n, classes) sets of labels; they may be
+/// undefined for a graph that is only used for prediction, and then there is no split. ArgumentError for
+/// shapes, types and values that do not fit the graph; DataError where there are too few labels for a split.
 ///
 ///     auto data = eignn::make_dataset(graph, X, labels);
 Dataset make_dataset(Graph graph, const torch::Tensor& features, const torch::Tensor& labels = {},
                      uint64_t seed = 0);
 
-/// What `name` may be, besides a path.
+/// The names that load_dataset() accepts, besides paths.
 const std::vector<std::string>& dataset_names();
 bool is_dataset_name(const std::string& name);
 

@@ -1,4 +1,4 @@
-// How much of the machine a call may use, for as long as it runs.
+// The threads and the precision of products that computations use.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,25 @@
 
 namespace eignn {
 
-/// Sets the threads of the calling thread's libtorch and BLAS work, takes TF32 on a GPU in hand, and puts
-/// back what was there when it ends. Training, prediction and attacks make one for themselves; whoever calls
-/// a solver directly may make one too:
+/// Sets the number of threads for the libtorch and BLAS work of the calling thread, controls TF32 on a GPU,
+/// and restores the previous settings in its destructor. Training and prediction create one themselves; code
+/// that calls a solver directly may create one too:
 ///
 ///     eignn::Execution execution({/*threads=*/2});
 ///     auto Z = solver->solve(F, X)->rows().plain();
 ///
-/// Threads are a setting of the calling thread. TF32, and the threads of an OpenBLAS that has a pool of its
-/// own, are settings of the process: an execution that cannot share them with one that is running is refused
-/// with an ArgumentError, and the last one to end puts them back.
+/// Threads are a setting of the calling thread. TF32, and the threads of an OpenBLAS that has a thread pool
+/// of its own, are settings of the process: an execution that cannot share them with another one that exists
+/// is refused with an ArgumentError, and the last one to end restores them.
 class Execution {
  public:
   struct Options {
     int64_t threads = 0;  // 0: all cores
-    bool tf32 = false;    // a GPU's products may round to TF32 where the work says so
+    bool tf32 = false;    // a GPU may round products to TF32 where a training step or solver requests it
   };
   explicit Execution(const Options& options);
-  /// What a run's configuration asks for; with a GPU, 0 threads are one: what is left for the CPU is small
-  /// problems, which more threads slow down.
+  /// The threads and TF32 of a run's configuration. With a GPU 0 threads mean one, since only small problems
+  /// are left for the CPU, which more threads slow down.
   explicit Execution(const TrainConfig& config);
   ~Execution();
   Execution(const Execution&) = delete;

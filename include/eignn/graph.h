@@ -1,4 +1,4 @@
-// A directed graph in compressed rows, and what can be asked of it without features.
+// Directed graphs in compressed rows: components, distances and generators.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace eignn {
 
-/// The distinct arcs of a graph, row by row, targets ascending. A loop counts once, as any other arc.
+/// The distinct arcs of a graph in compressed rows, targets ascending in each row. A loop counts as one arc.
 ///
 ///     Graph g = Graph::from_arcs(3, {0, 1, 1}, {1, 2, 2});   // the second 1 -> 2 is merged
 ///     Graph u = g.symmetrised();                             // 0 - 1 - 2
@@ -15,13 +15,13 @@ struct Graph {
   std::vector<int64_t> row_begin = {0};  // nodes + 1 offsets into target
   std::vector<int64_t> target;           // the heads of the arcs that leave each node
 
-  /// Merges duplicates. Throws ArgumentError when an id is negative or not below `nodes`, ResourceError where
-  /// so many nodes do not fit into memory.
+  /// The graph with the arcs source[k] → target[k]; duplicates are merged. Throws ArgumentError when an id is
+  /// negative or not below `nodes`, ResourceError where so many nodes do not fit into memory.
   static Graph from_arcs(int64_t nodes, const std::vector<int64_t>& source,
                          const std::vector<int64_t>& target);
 
   Graph symmetrised() const;  // i -> j and j -> i for every arc
-  Graph transposed() const;   // every arc turned round
+  Graph transposed() const;   // every arc reversed
 
   int64_t arcs() const { return static_cast<int64_t>(target.size()); }
   int64_t loops() const;
@@ -30,8 +30,9 @@ struct Graph {
   bool is_symmetric() const;
 };
 
-/// Throws ArgumentError where the offsets or targets of a graph that was put together by hand contradict each
-/// other. Every function here and in propagation.h that takes a graph calls it first: one pass over the arcs.
+/// Throws ArgumentError where the offsets or targets of a graph that was not made by from_arcs() are
+/// inconsistent. Every function here and in propagation.h that takes a graph calls it first: one pass over
+/// the arcs.
 void check(const Graph& graph);
 
 /// Weakly connected components: `label[v]` in 0 … count-1, numbered by their smallest node.
@@ -43,24 +44,26 @@ struct Components {
 
 Components weak_components(const Graph& graph);
 
-/// Hops between two far ends of the component that spans the most (a lower bound on the diameter, exact on
-/// trees), by a breadth-first search from an arbitrary node and another from the farthest node found. The
-/// arcs are read both ways.
+/// A lower bound, in hops, on the largest diameter of a component; exact on trees. Found in each component by
+/// a breadth-first search from an arbitrary node and another from the farthest node found. The arcs are read
+/// both ways.
 int64_t longest_hops(const Graph& graph);
 
 /// `chains` directed paths of `length` nodes; node k of chain c is c·length + k, arcs run away from node 0.
 /// ArgumentError for a negative number, or more nodes than can be counted.
 Graph chain_graph(int64_t chains, int64_t length);
 
-/// The probabilities of the four quarters of the adjacency matrix at every level; the fourth is what is left.
+/// The probabilities of the four quarters of the adjacency matrix at every level; the fourth is 1 - a - b -
+/// c.
 struct RmatOptions {
   double a = 0.57, b = 0.19, c = 0.19;  // Graph500's
 };
 
 /// A recursive random graph (Chakrabarti, Zhan and Faloutsos, 2004): `edges` distinct pairs of different
-/// nodes, one arc each, degrees skewed like those of the web. The nodes are renumbered at random, so that an
-/// id says nothing of a degree. Fixed by the seed. ArgumentError when there are not so many pairs, or the
-/// options are no probabilities; ConvergenceError where so many pairs will not come up.
+/// nodes, one arc each, degrees skewed like those of the web. The nodes are renumbered at random, so that ids
+/// and degrees are independent. The seed determines the graph. ArgumentError when there are not so many
+/// pairs, or the options are no probabilities; ConvergenceError where drawing does not produce so many
+/// distinct pairs.
 Graph rmat_graph(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options = {});
 
 /// Zachary's karate club (1977): 34 members, 78 friendships (both arcs of each).

@@ -1,4 +1,4 @@
-// Models as the trainer knows them, and EIGNN.
+// The interface of all models, and the functions that make them.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -14,17 +14,17 @@
 
 namespace eignn {
 
-/// What the trainer, the checkpoints and the commands ask of a model. The public functions check their
-/// arguments and call the model's own do_… functions.
+/// The interface through which training, checkpoints and commands use a model. The public functions check
+/// their arguments and call the model's own do_… functions.
 class Model : public torch::nn::Module {
  public:
-  /// Scores (index.size(0), classes) at these nodes; dropout is on while is_training(). ArgumentError unless
-  /// the index is int64, one-dimensional, on the model's device and in range.
+  /// Scores (index.size(0), classes) at these nodes; dropout is applied while is_training(). ArgumentError
+  /// unless the index is int64, one-dimensional, on the model's device and in range.
   torch::Tensor scores(const torch::Tensor& index);
 
-  /// Replaces the features (n, features) of all nodes from now on. Where X requires a gradient, scores() is
-  /// differentiable in it. Give X again after a change in place. ArgumentError for another shape and for
-  /// numbers that are not finite in the model's precision.
+  /// Replaces the features (n, features) of all nodes; X is converted to the model's type and device. Where X
+  /// requires a gradient, scores() is differentiable in it. Must be called again after X was changed in
+  /// place. ArgumentError for another shape and for numbers that are not finite in the model's precision.
   void use_features(const torch::Tensor& X);
 
   int64_t nodes() const { return shape_.nodes; }
@@ -33,26 +33,27 @@ class Model : public torch::nn::Module {
   /// The type of the weights and the device they are on.
   const torch::TensorOptions& type() const { return shape_.type; }
 
-  /// Whether without dropout, in evaluation, the scores are an affine function of the features that couples
-  /// nodes along the graph alone.
+  /// Whether in evaluation mode the scores are an affine function of the features in which nodes depend on
+  /// each other only along the graph.
   virtual bool linear_in_features() const { return false; }
 
-  /// Called after each step of the optimiser: brings the weights back to where the model needs them.
+  /// To be called after each step of the optimiser: projects the weights onto the set that the model
+  /// requires.
   virtual void after_step() {}
 
-  /// Solves so far that stopped short of their tolerance; nothing for a model whose solves cannot.
+  /// The number of solves so far that did not reach their tolerance; nothing for a model without such solves.
   virtual std::optional<int64_t> non_converged_solves() const { return {}; }
 
-  /// Dropout masks of one epoch follow from this seed alone, so that a resumed run draws the same. The
-  /// caller's own random generators stay as they are.
+  /// Seeds the dropout masks of one epoch, so that a resumed run draws the same ones. The caller's random
+  /// generators are not used.
   void seed_dropout(uint64_t seed);
 
-  /// The weights that propagate (EIGNN's F), which may have a learning rate of their own.
+  /// The propagation weights (EIGNN's F), which may have a learning rate of their own.
   virtual std::vector<torch::Tensor> propagation_weights() const { return {}; }
 
   virtual const char* solver_name() const { return "none"; }
   virtual double preprocess_seconds() const { return 0; }
-  /// Of the last solve, where the next training step or evaluation will not repeat it.
+  /// The seconds of the last solve, if the next training step or evaluation reuses it; 0 otherwise.
   virtual double solve_seconds() const { return 0; }
 
  protected:
@@ -66,11 +67,11 @@ class Model : public torch::nn::Module {
   virtual void do_use_features(const torch::Tensor& X) = 0;
 
   torch::Tensor dropout(const torch::Tensor& x, double p);
-  at::Generator dropout_generator_;  // on the host, for draws that a model makes there
+  at::Generator dropout_generator_;  // on the CPU, for numbers that a model draws there
 
  private:
-  // An index whose range was checked. Asking a GPU for the range makes the host wait, and a training run
-  // gives the same few indices in every epoch.
+  // An index whose range was checked. Reading the range from a GPU makes the host wait, and training uses the
+  // same few indices in every epoch.
   struct CheckedIndex {
     torch::Tensor index;
     int64_t version;
@@ -82,20 +83,23 @@ class Model : public torch::nn::Module {
   std::vector<CheckedIndex> checked_;
 };
 
-/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias. γ, ε and the precision are those
-/// of the solver that it is given.
+/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias. γ, ε, the precision and the device
+/// are those of the solver. X is (n, m), of any real type; `seed` determines the initial weights.
+/// ArgumentError for a missing solver, an X that does not fit its graph or is not finite, and less than one
+/// class.
 ///
 ///     auto model = make_eignn(std::move(solver), X, classes, {}, /*seed=*/0);
 ///     auto f = model->scores(index);
 std::shared_ptr<Model> make_eignn(std::unique_ptr<Solver> solver, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed);
 
-/// One of several disjoint graphs: its nodes (rows of X, ascending) and a solver bound to it.
+/// One of several disjoint graphs: its nodes (rows of X, ascending) and a solver for it.
 struct GraphPart {
   std::vector<int64_t> nodes;
   std::unique_ptr<Solver> solver;
 };
-/// The same over several graphs; only those that an index names are solved.
+/// The same for several graphs, with solvers of equal precision and device; scores() solves only the graphs
+/// that have nodes in the index.
 std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed);
 
@@ -105,8 +109,9 @@ struct GraphMatrix {
   std::shared_ptr<const Propagation> S;
 };
 
-/// A model that EIGNN is compared with, by its options. ArgumentError for graphs that overlap or do not fit
-/// X, and for an X that is not finite. Only the graphs that an index names are worked on.
+/// A baseline model, chosen by the type of its options. `type` is the precision and the device. ArgumentError
+/// for EignnOptions, for graphs that overlap or do not fit X, and for an X that is not finite. scores()
+/// computes only the graphs that have nodes in the index.
 ///
 ///     auto model = make_baseline(GcnOptions{}, {{{}, S}}, X, classes, torch::kFloat32, /*seed=*/0);
 std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,

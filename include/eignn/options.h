@@ -1,5 +1,5 @@
-// Everything that a run can be told, as plain structs. No libtorch here: the command line, Python and the
-// checkpoints all read these tables.
+// All settings of a run, as plain structs without libtorch. The command line, Python and the checkpoints all
+// read these tables.
 //
 // A hyper-parameter is a member with its default and, below it in the same struct, a row of the table
 // `fields` with its name, its range and its help. Flags, config.toml, checkpoints and --help follow from that
@@ -24,8 +24,8 @@ enum class Head {
   batch_norm,  // batch norm over all nodes, dropout, linear: Wikipedia
   residual,    // ELU(BN(W₀z + W_r x)), residual blocks ELU(BN(Wh + h)), linear: PPI
 };
-/// Where F starts. `xavier` is the paper's. `orthogonal` makes all eigenvalues of g equal, so that no
-/// direction outruns the others on a long path; see docs/long-range.md.
+/// The initial F. `xavier` is the paper's. `orthogonal` makes all eigenvalues of g equal, so that no
+/// direction dominates on a long path; see docs/long-range.md.
 enum class Start { xavier, orthogonal };
 enum class Stopping { loss, score, either };
 enum class Schedule { constant, cosine };
@@ -63,7 +63,7 @@ const char* name(FeatureNorm norm);
 const char* name(Precision precision);
 const char* name(DeviceKind device);
 
-// ---- the models' own options
+// ---- options of the models
 
 /// EIGNN: Z = γ g(F) Z S + X, then a head.
 struct EignnOptions {
@@ -305,15 +305,15 @@ using ModelOptions = std::variant<EignnOptions, MlpOptions, GcnOptions, SgcOptio
                                   AppnpOptions, PpnpOptions, GcniiOptions, H2gcnOptions, GeomGcnOptions,
                                   GraphsageOptions, SseOptions, IgnnOptions, IgnnFiniteOptions>;
 
-/// "eignn", then those it is compared with.
+/// "eignn", then the baselines.
 const std::vector<std::string>& model_names();
 const char* name(const ModelOptions& options);
-/// A model with its defaults; ArgumentError{"model"} for a name that there is not.
+/// The default options of a model; ArgumentError{"model"} for an unknown name.
 ModelOptions model_options(const std::string& name);
 
 // ---- a whole run
 
-/// Everything that fixes a run: one seed, one machine, one result.
+/// Everything that determines a run: on one machine the same configuration gives the same result.
 struct TrainConfig {
   // data
   std::string dataset = "chains";
@@ -344,7 +344,7 @@ struct TrainConfig {
   int64_t threads = 0;
   uint64_t seed = 0;
 
-  /// The model's own options, where it is EIGNN; ArgumentError{"model"} where it is another.
+  /// The options of EIGNN; ArgumentError{"model"} where the model is another.
   EignnOptions& eignn();
   const EignnOptions& eignn() const;
   bool is_eignn() const { return std::holds_alternative<EignnOptions>(model); }
@@ -352,7 +352,7 @@ struct TrainConfig {
   template <class Config, class Visitor>
   static void data_fields(Config& c, Visitor&& field) {
     field("dataset", c.dataset, "",
-          "A built-in set (chains, karate), a named one (eignn fetch --list), or a path (docs/data.md)");
+          "A built-in set (chains, karate), a named one (see eignn fetch), or a path (docs/data.md)");
     field("chain-length", c.chain_length, "[1, inf)", "chains: nodes in each chain");
     field("chains-per-class", c.chains_per_class, "[1, inf)", "chains: chains of each class");
     field("num-classes", c.num_classes, "[1, inf)", "chains: classes");
@@ -391,7 +391,7 @@ struct TrainConfig {
   }
 };
 
-/// One setting of a run, as text: what flags, files and checkpoints deal in.
+/// One setting of a run, read and written as text by flags, files and checkpoints.
 struct Field {
   enum class Group { data, model, optimisation, machine };
   enum class Kind { text, integer, real };
@@ -400,35 +400,36 @@ struct Field {
   Group group;
   Kind kind;
   std::function<std::string()> get;
-  std::function<void(const std::string&)> set;  // ArgumentError{name} for a text that is no such value
+  std::function<void(const std::string&)> set;  // ArgumentError{name} for a text that is not such a value
   std::function<void()> check;                  // ArgumentError{name} for a value out of range
 };
 
 /// The settings that this configuration's model reads, in order: data, `model`, the model's own,
-/// optimisation, machine. They refer to `config`, and those of the model to the model it has now.
+/// optimisation, machine. They hold references into `config`, which must outlive them; those of the model are
+/// invalid after config.model was assigned.
 std::vector<Field> fields(TrainConfig& config);
 
-/// A setting by its name, of any model: help for each that reads it.
+/// A setting of any model, with the help of each model that reads it.
 struct KnownField {
   Field::Group group;
   std::string name, help, default_text;
   Field::Kind kind;
-  std::vector<std::string> models;  // that read it; empty: all do
+  std::vector<std::string> models;  // the models that read it; empty: all
 };
 const std::vector<KnownField>& known_fields();
 
-/// Sets one field from its text. `model` gives the model's own fields their defaults. ArgumentError for a
-/// name that no model has, for one that the chosen model does not read (with the list of those it reads) and
-/// for a text that does not fit.
+/// Sets one field from its text. Setting `model` resets the model's own fields to their defaults.
+/// ArgumentError for a name that no model has, for one that the chosen model does not read (with the list of
+/// those it reads) and for a text that does not fit.
 void assign(TrainConfig& config, const std::string& name, const std::string& text);
-/// Several at once: `model` first.
+/// Sets several fields, `model` first.
 void assign(TrainConfig& config, const std::map<std::string, std::string>& texts);
 /// All fields as texts, `model` among them.
 std::map<std::string, std::string> to_strings(const TrainConfig& config);
 
-/// ArgumentError for values out of range and for a data set that is neither a name nor a path.
+/// Throws ArgumentError for values out of range and for a data set that is neither a name nor a path.
 void validate(const TrainConfig& config);
-/// The same whatever the data set is called: where the data are at hand already.
+/// The same without the check of `dataset`, for data that are in memory already.
 void validate_settings(const TrainConfig& config);
 
 }  // namespace eignn

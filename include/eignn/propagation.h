@@ -9,7 +9,7 @@
 
 namespace eignn {
 
-enum class Direction { undirected, in, out };  // which way a node listens; see make_propagation
+enum class Direction { undirected, in, out };  // along which arcs a node receives; see make_propagation
 enum class Normalisation { sym, out_in };
 
 struct PropagationOptions {
@@ -18,17 +18,18 @@ struct PropagationOptions {
   bool self_loops = true;                        // A+I rather than A
 };
 
-/// S = diag(left) Â diag(right), with Â = A+I (or A) a matrix of small integers.
+/// S = diag(left) Â diag(right), where Â = A+I (or A) has small integers as entries.
 ///
-/// Kept factored because the direct solver eliminates on the integers of Â and never on the rounded S.
+/// The factors are kept because the direct solver eliminates with the exact integers of Â instead of the
+/// rounded S.
 struct Propagation {
   int64_t nodes = 0;
   std::vector<int64_t> row_begin = {0};
   std::vector<int64_t> column;  // ascending within a row; the diagonal is stored
-  std::vector<double> weight;   // Â: 1, or 2 where a loop of the data met I
+  std::vector<double> weight;   // Â: 1, or 2 on the diagonal where the data has a loop and I is added
   std::vector<double> left, right;
-  /// h_i - Σ_j Â_ij ≥ 0 with h = 1/(left·right): what row i of diag(h) - Â has left over. Empty when no such
-  /// bound is known (out-in on a directed graph), then the direct solver must subtract.
+  /// The row sums of diag(h) - Â: h_i - Σ_j Â_ij ≥ 0 with h = 1/(left·right). Empty where they are not known
+  /// to be non-negative (out-in on a directed graph); the direct solver must then form pivots by subtraction.
   std::vector<double> slack;
   bool symmetric = true;
 
@@ -37,17 +38,17 @@ struct Propagation {
   Graph pattern() const;  // the arcs of Â
 };
 
-/// With A_ij = 1 for the arc i → j, a node j receives Σ_i z_i S_ij.
+/// S for a graph. With A_ij = 1 for the arc i → j, node j receives Σ_i z_i S_ij.
 ///
-/// `undirected` symmetrises A first; `in` takes A as it is, so that j hears i along i → j; `out` takes Aᵀ.
-/// `sym` divides by the square roots of the row sums of Â at both ends, `out_in` by those of the row sums at
-/// the tail and of the column sums at the head. A node whose degree is zero has a zero row (and, under `sym`,
-/// a zero column). Duplicate arcs count once; a loop in the data adds 1 on top of I.
+/// `undirected` symmetrises A first; `in` takes A as it is, so that j receives from i along i → j; `out`
+/// takes Aᵀ. `sym` divides an entry by the square roots of the row sums of Â at both ends, `out_in` by those
+/// of the row sum at the tail and the column sum at the head. A node whose degree is zero has a zero row
+/// (and, under `sym`, a zero column). Duplicate arcs count once; a loop in the data adds 1 on top of I.
 Propagation make_propagation(const Graph& graph, const PropagationOptions& options = {});
 
-/// Throws ArgumentError where the parts of an S that was put together by hand contradict each other: lengths,
-/// offsets, columns out of range or order, numbers that are negative or not finite, `symmetric` said of a
-/// matrix that is not. make_solver() and residual() call it: one pass over the entries.
+/// Throws ArgumentError where the parts of an S that was not made by make_propagation() are inconsistent:
+/// lengths, offsets, columns out of range or order, numbers that are negative or not finite, `symmetric` set
+/// for a matrix that is not. make_solver() and residual() call it: one pass over the entries.
 void check(const Propagation& S);
 
 Direction parse_direction(const std::string& name);          // throws ArgumentError on an unknown name

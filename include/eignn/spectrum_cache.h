@@ -1,4 +1,4 @@
-// Eigenbases of S on disk, so that a graph is decomposed once.
+// A cache of eigenbases of S on disk, so that a graph is decomposed only once.
 #pragma once
 
 #include <string>
@@ -7,15 +7,16 @@
 
 namespace eignn {
 
-/// A folder of safetensors files, each named by the content of the matrix it belongs to. Written under a
-/// temporary name and renamed; mapped into memory on loading, each tensor checked against its checksum. A
-/// file that does not check is told to the listener of eignn/warning.h, and the spectrum computed and written
-/// anew. A folder that cannot be written costs the cache, not the run.
+/// A folder of safetensors files, each named by a hash of its matrix. Files are written under a temporary
+/// name and renamed; on loading they are mapped into memory, and each tensor is checked against its checksum.
+/// A damaged file gives a warning (eignn/warning.h), and the spectrum is computed and written again. A folder
+/// that cannot be written gives a warning and does not end the run.
 ///
-/// A mapped file may be replaced or removed while it is in use, but must not be cut or written in place.
+/// A file in use may be replaced or removed, but must not be truncated or written in place.
 class SpectrumCache : public SpectrumStore {
  public:
-  /// Empty: $EIGNN_CACHE, else $XDG_CACHE_HOME/eignn, else ~/.cache/eignn.
+  /// Files are kept in the subfolder `spectra`. Empty: of $EIGNN_CACHE, else $XDG_CACHE_HOME/eignn, else
+  /// ~/.cache/eignn.
   explicit SpectrumCache(std::string folder = {});
 
   bool load(const std::string& key, std::vector<EigenBlock>& blocks) override;

@@ -1,4 +1,4 @@
-// Training: a data set and options in, a model and its figures out.
+// Training: from a data set and options to a model and its results.
 //
 //     auto data = eignn::load("texas");                                         // or a path, or tensors
 //     auto run = eignn::train(data, eignn::TrainOptions{}.model(eignn::EignnOptions{}).folder("runs/texas"));
@@ -24,22 +24,22 @@ struct Scores {
   double train = 0, val = 0, test = 0;
 };
 
-/// How right the kept model is at each distance from the informative node.
+/// The accuracy of the kept model at test nodes of some distances from the informative node.
 struct DistanceScore {
   int64_t from = 0, to = 0;  // hops, inclusive
-  int64_t nodes = 0;         // test nodes there
+  int64_t nodes = 0;         // test nodes at these distances
   double accuracy = 0;
 };
 
 struct EpochReport {
   int64_t epoch = 0;
-  const char* metric = "accuracy";  // what val_score is: accuracy or micro_f1
+  const char* metric = "accuracy";  // of val_score: accuracy or micro_f1
   double train_loss = 0, val_loss = 0, val_score = 0;
   double seconds = 0;  // train step + evaluation
-  bool kept = false;   // these weights are the best so far
+  bool kept = false;   // whether these weights are the best so far
 };
 
-/// What came out of a run.
+/// The result of a run.
 struct RunResult {
   TrainConfig config;
   std::string solver;  // the one used
@@ -55,63 +55,76 @@ struct RunResult {
   double weight_change = 0;  // ‖F - F₀‖ / ‖F₀‖
   std::vector<double> mu_start, mu_end;
   std::vector<DistanceScore> by_distance;
-  std::optional<int64_t> non_converged_solves;  // of models whose solves may stop short
-  std::string machine, version, commit;         // that made it
+  std::optional<int64_t> non_converged_solves;  // for models whose solves may not converge
+  std::string machine, version, commit;         // on which and by which it was made
 };
 
 struct TrainHooks {
   std::function<void(const EpochReport&)> on_epoch;
-  std::function<bool()> interrupted;  // asked after each epoch; true: save and stop
+  std::function<bool()> interrupted;  // called after each epoch; true: save the run in its folder and stop
 };
 
-/// What to train and where to keep it. Everything has a default: EIGNN, no folder.
+/// What to train and where to keep it. Defaults: EIGNN, no folder.
 class TrainOptions {
  public:
   TrainConfig config;
 
-  /// Which model, with its options: model(GcnOptions{}).
+  /// The model and its options: model(GcnOptions{}).
   TrainOptions& model(ModelOptions options) {
     config.model = std::move(options);
     return *this;
   }
-  /// Any setting by its name: set("lr", "0.05"). ArgumentError for a name that the model does not read.
+  /// Sets any setting by its name: set("lr", "0.05"). ArgumentError for a name that the model does not read,
+  /// and for a text that does not fit.
   TrainOptions& set(const std::string& name, const std::string& text) {
     assign(config, name, text);
     return *this;
   }
-  /// The settings that a data set's recipe has for this model; those set before it was called go.
+  /// Applies the settings that this model's recipe has for the data set `name`; they overwrite those set
+  /// before.
   TrainOptions& recipe(const std::string& name);
-  /// Keeps the run: config.toml, metrics.jsonl, summary.json, model.safetensors, predictions.csv.
+  /// Keeps the run in this folder: config.toml, metrics.jsonl, summary.json, model.safetensors,
+  /// predictions.csv.
   TrainOptions& folder(std::string path) {
     run_folder = std::move(path);
+    return *this;
+  }
+  /// Goes on with the interrupted run in this folder, to the result it would have had; its settings are those
+  /// of the folder.
+  TrainOptions& resume(std::string path) {
+    run_folder = std::move(path);
+    resume_run = true;
     return *this;
   }
   TrainOptions& hooks(TrainHooks hooks) {
     run_hooks = std::move(hooks);
     return *this;
   }
-  /// Keeps eigenbases of S between runs; it must outlive the training. Without one nothing is kept.
+  /// Keeps eigenbases of S between runs in `store`, which must outlive the training. Without one nothing is
+  /// kept.
   TrainOptions& spectra(SpectrumStore& store) {
     spectrum_store = &store;
     return *this;
   }
 
   std::string run_folder;
+  bool resume_run = false;
   TrainHooks run_hooks;
   SpectrumStore* spectrum_store = nullptr;
 };
 
-/// A finished run: its figures and its model, with the weights that validation chose.
+/// A run's figures and its model, with the weights that validation chose; where the run was interrupted
+/// (result.interrupted), chose so far, and the scores are not there.
 struct TrainedRun {
   RunResult result;
   TrainedModel model;
 };
 
 /// Trains on one split of the data set (config.split) and tests once. Leaves the caller's threads and random
-/// generators as they were, and writes nowhere but into the folder that it was given.
+/// generators as they were, and writes only into the given folder.
 ///
-/// Throws ArgumentError for options and data that do not fit, ConvergenceError where a loss leaves the
-/// floating range, ResourceError for disk, memory and devices.
+/// Throws ArgumentError for options and data that do not fit, DataError for a folder that has a run already,
+/// ConvergenceError where a loss leaves the floating range, ResourceError for disk, memory and devices.
 TrainedRun train(const Dataset& data, const TrainOptions& options = {});
 
 /// The result as the JSON object of summary.json.

@@ -1,4 +1,4 @@
-// Warnings of the library: it never prints, it hands them to whoever listens.
+// Warnings of the library, which never prints: they are passed to a function of the caller.
 #pragma once
 
 #include <functional>
@@ -6,11 +6,11 @@
 
 namespace eignn {
 
-/// Takes one line without a newline.
+/// Receives one line without a newline.
 using WarningHook = std::function<void(const std::string& message)>;
 
-/// While this lives, warnings of library calls made by this thread go to `hook`; scopes nest, the innermost
-/// listens. Without one, warnings are dropped.
+/// During its lifetime warnings of library calls made by this thread go to `hook`. Scopes nest: the innermost
+/// one of the thread receives the warnings. Without a scope warnings are dropped.
 ///
 ///     eignn::WarningScope scope([](const std::string& message) { std::cerr << message << '\n'; });
 class WarningScope {
@@ -25,7 +25,7 @@ class WarningScope {
   const WarningHook* before_;
 };
 
-/// Hands a line to the innermost listener of this thread.
+/// Passes a line to the innermost hook of this thread.
 void warn(const std::string& message);
 
 }  // namespace eignn

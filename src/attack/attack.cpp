@@ -1,23 +1,22 @@
 #include "attack/attack.h"
 
-#include <fmt/format.h>
 #include <torch/torch.h>
 
-#include <cmath>
 #include <limits>
 
 #include "eignn/error.h"
-#include "graph/nearest_name.h"
+#include "eignn/execution.h"
 #include "graph/random_stream.h"
+#include "run/checkpoint.h"
 
 namespace eignn {
 
 namespace {
 
 // The gradient of -log p_y is p - e_y = (1 - p_y)(q - e_y), where q is the softmax of the other classes'
-// scores alone. The positive factor 1 - p_y does not change the sign that FGSM and PGD use when each target
-// has a change of its own; it is left out there, because it underflows for a node that is sure of its class.
-// Where the targets share one change, the factors weigh them against each other, up to a common scale.
+// scores alone. FGSM and PGD use only the sign of the gradient. When each target has a δ of its own, the
+// positive factor 1 - p_y does not change the sign and is left out, because it underflows where p_y is
+// near 1. When the targets share one δ, the factors weight the targets, up to a common scale.
 torch::Tensor loss_cotangent(const torch::Tensor& scores, const torch::Tensor& labels, bool shared) {
   const auto y = labels.unsqueeze(1);
   const auto others = scores.scatter(1, y, -std::numeric_limits<double>::infinity());
@@ -41,7 +40,7 @@ torch::Tensor ascend(Response& response, double epsilon, double step, int64_t st
   return delta;
 }
 
-// U(-ε, ε) for these nodes' rows, each from a stream of its own.
+// U(-ε, ε) for the rows of these nodes, each drawn from a random stream of its own.
 torch::Tensor noise(const torch::Tensor& nodes, int64_t features, const AttackOptions& options) {
   auto out = torch::empty({nodes.size(0), features}, torch::kFloat64);
   for (int64_t t = 0; t < nodes.size(0); ++t) {
@@ -57,38 +56,6 @@ int64_t count(const torch::Tensor& yes) {
 }
 
 }  // namespace
-
-const char* name(Method method) {
-  return method == Method::noise ? "noise" : method == Method::fgsm ? "fgsm" : "pgd";
-}
-Method parse_method(const std::string& word) {
-  return parse_name<Method>(word, "method", "method", {Method::noise, Method::fgsm, Method::pgd});
-}
-
-const char* name(Targets targets) {
-  return targets == Targets::each ? "each" : "all";
-}
-Targets parse_targets(const std::string& word) {
-  return parse_name<Targets>(word, "choice of targets", "targets", {Targets::each, Targets::all});
-}
-
-const char* name(Objective objective) {
-  return objective == Objective::loss ? "loss" : "margin";
-}
-Objective parse_objective(const std::string& word) {
-  return parse_name<Objective>(word, "objective", "objective", {Objective::loss, Objective::margin});
-}
-
-void validate(const AttackOptions& options) {
-  if (!(options.epsilon >= 0) || !std::isfinite(options.epsilon))
-    throw ArgumentError("epsilon", fmt::format("a size of {} makes no sense", options.epsilon),
-                        "give 0 or more");
-  if (options.method != Method::pgd) return;
-  if (!(options.step >= 0) || !std::isfinite(options.step))
-    throw ArgumentError("step", fmt::format("a step of {} makes no sense", options.step), "give 0 or more");
-  if (options.steps < 1 || options.steps > 1'000'000)
-    throw ArgumentError("steps", fmt::format("{} steps make no sense", options.steps), "give 1 to 1000000");
-}
 
 Attacker::Attacker(Model& model, const Dataset& dataset, const torch::Tensor& nodes)
     : model_(model, dataset.features.to(model.parameters().at(0).device())), graph_(dataset.graph) {
@@ -106,37 +73,37 @@ Attacker::Attacker(Model& model, const Dataset& dataset, const torch::Tensor& no
 const Jacobians& Attacker::jacobians(bool with_all_rows) {
   if (!jacobians_ || (with_all_rows && !jacobians_->slopes_of_all.defined()))
     jacobians_ = eignn::jacobians(model_, graph_, pick(nodes_), pick(labels_), with_all_rows);
-  // From the same solve as the clean ones: δ = 0 must change nothing, not even a last bit.
+  // The clean scores are used, so that δ = 0 changes nothing, not even by rounding.
   jacobians_->scores = pick(clean_);
   return *jacobians_;
 }
 
-std::optional<Certificate> Attacker::certificate(Targets targets) {
+std::optional<Certificate> Attacker::certificate(AttackTargets targets) {
   if (!linear()) return {};
-  // Nodes that are misclassified without an attack are not attacked.
+  // Nodes that are misclassified without an attack are not attacked; their slopes are 0.
   Certificate out{margins_of(clean_, labels_), torch::zeros_like(clean_)};
   if (right_.size(0) == 0) return out;
-  const bool all = targets == Targets::all;
+  const bool all = targets == AttackTargets::all;
   const auto of_right = eignn::certificate(jacobians(all), pick(labels_), all);
   out.margins.index_copy_(0, right_, of_right.margins);
   out.slopes.index_copy_(0, right_, of_right.slopes);
   return out;
 }
 
-// δ, for the nodes that were right before.
+// δ for the nodes that are classified correctly without an attack.
 torch::Tensor Attacker::perturbed(Response& response, const AttackOptions& options) {
-  const bool shared = options.targets == Targets::all;
-  const double step = options.method == Method::pgd ? options.step : options.epsilon;
-  const int64_t steps = options.method == Method::pgd ? options.steps : 1;
+  const bool shared = options.targets == AttackTargets::all;
+  const double step = options.method == AttackMethod::pgd ? options.step : options.epsilon;
+  const int64_t steps = options.method == AttackMethod::pgd ? options.steps : 1;
   const auto labels = pick(labels_);
   const auto labels_from = [&](const torch::Tensor& scores, int64_t first) {
     return labels.narrow(0, first, scores.size(0));
   };
-  if (options.method == Method::noise) {
+  if (options.method == AttackMethod::noise) {
     const auto of = shared ? torch::arange(model_.X().size(0)) : pick(nodes_).to(torch::kCPU);
     return noise(of, model_.X().size(1), options).to(model_.X().device());
   }
-  if (options.objective == Objective::loss)
+  if (options.objective == AttackObjective::loss)
     return ascend(response, options.epsilon, step, steps, [&](const torch::Tensor& scores, int64_t first) {
       return loss_cotangent(scores, labels_from(scores, first), shared);
     });
@@ -145,7 +112,7 @@ torch::Tensor Attacker::perturbed(Response& response, const AttackOptions& optio
       const auto y = labels_from(scores, first);
       return margin_cotangent(scores, y, margins_of(scores, y).argmin(1));
     });
-  // Against each other class in turn.
+  // Attacks towards each other class in turn and keeps the worst.
   torch::Tensor worst, delta;
   for (int64_t shift = 1; shift < clean_.size(1); ++shift) {
     const auto k = (labels + shift).remainder(clean_.size(1));
@@ -171,9 +138,11 @@ AttackReport Attacker::run(const AttackOptions& options) {
   report.options = options;
   report.nodes = nodes_.size(0);
   report.right = right_.size(0);
+  report.labels = labels_;
+  report.clean_scores = clean_;
   report.scores = clean_.clone();
   if (report.right > 0) {
-    const bool all = options.targets == Targets::all;
+    const bool all = options.targets == AttackTargets::all;
     const auto response = all        ? all_rows(model_, pick(nodes_))
                           : linear() ? linear_rows(jacobians(false))
                                      : own_rows(model_, pick(nodes_));
@@ -188,9 +157,26 @@ AttackReport Attacker::run(const AttackOptions& options) {
   const auto before = clean_.argmax(1).eq(labels_), after = report.scores.argmax(1).eq(labels_);
   report.kept = count(before.logical_and(after));
   report.righted = count(before.logical_not().logical_and(after));
-  if (options.certify && linear())
-    report.certified = count(certificate(options.targets)->radius() > options.epsilon);
+  if (options.certify && linear()) {
+    const auto bounds = certificate(options.targets);
+    report.certified_radius = bounds->radius();
+    report.margin_bound = bounds->lower_bound(options.epsilon);
+    report.certified = count(report.certified_radius > options.epsilon);
+  }
   return report;
+}
+
+std::vector<AttackReport> attack(const TrainedModel& trained, const Dataset& data, const torch::Tensor& nodes,
+                                 const std::vector<AttackOptions>& attacks) {
+  for (const AttackOptions& options : attacks) validate(options);
+  require_labelled(data, nodes);
+  const Execution execution(trained.config());
+  const Dataset own = as_trained(trained, data);
+  const auto model = trained.on(data);
+  Attacker attacker(*model, own, nodes);
+  std::vector<AttackReport> reports;
+  for (const AttackOptions& options : attacks) reports.push_back(attacker.run(options));
+  return reports;
 }
 
 }  // namespace eignn

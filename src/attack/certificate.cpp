@@ -16,7 +16,8 @@ torch::Tensor Certificate::lower_bound(double epsilon) const {
 }
 
 torch::Tensor Certificate::radius() const {
-  // A class that the features do not move (s_k = 0) sets no limit while it is behind.
+  // A class whose margin does not depend on the features (s_k = 0) sets no limit where its margin is
+  // positive.
   const auto forever = torch::full_like(margins, std::numeric_limits<double>::infinity());
   const auto limit = torch::where((slopes == 0).logical_and(margins > 0), forever, margins / slopes);
   return torch::where((margins > 0).all(1), limit.amin(1), torch::zeros_like(limit.select(1, 0)));

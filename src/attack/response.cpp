@@ -142,7 +142,7 @@ Jacobians jacobians(FixedModel& model, const Graph& graph, const torch::Tensor& 
   for (const auto& group : apart(nodes.to(torch::kCPU), components)) {
     const auto at = torch::tensor(group, torch::kInt64).to(on);
     const auto group_nodes = nodes.index_select(0, at);
-    std::vector<torch::Tensor> W;  // of each class; row u is the derivative of its component's target
+    std::vector<torch::Tensor> W;  // of each class; row u belongs to the target in u's component
     for (int64_t k = 0; k < classes; ++k) {
       auto cotangent = torch::zeros_like(out.scores);
       cotangent.select(1, k).index_fill_(0, at, 1);

@@ -1,4 +1,4 @@
-// How the scores of target nodes answer to a change of features: all that an attack knows of a model.
+// The scores of target nodes as a function of a change δ of the features, and their gradients.
 #pragma once
 
 #include <torch/types.h>
@@ -16,7 +16,7 @@ namespace eignn {
 /// attack increases.
 using Cotangent = std::function<torch::Tensor(const torch::Tensor& scores, int64_t first)>;
 
-/// Scores are float64 (targets, classes). The shape of δ is the kind's own.
+/// Scores are float64 (targets, classes). The shape of δ depends on the implementation.
 class Response {
  public:
   virtual ~Response() = default;
@@ -26,8 +26,8 @@ class Response {
   virtual torch::Tensor gradient(const torch::Tensor& delta, const Cotangent& cotangent) = 0;
 };
 
-/// Takes a model's weights out of the gradient and its dropout out of the scores, and puts back weights,
-/// features and mode at the end.
+/// Puts a model into evaluation mode without gradients in its weights. The destructor restores the weights'
+/// gradient flags, the features and the mode.
 class FixedModel {
  public:
   FixedModel(Model& model, torch::Tensor X);
@@ -43,31 +43,31 @@ class FixedModel {
  private:
   Model& model_;
   torch::Tensor X_;
-  std::vector<torch::Tensor> weights_;  // those that had a gradient
+  std::vector<torch::Tensor> weights_;  // those that required a gradient
   bool was_training_;
 };
 
-/// δ (targets, m): every target has a change of its own row, and sees no other's. Any model; a forward and a
-/// backward pass for each target.
+/// δ (targets, m): each target's own row changes, independently of the other targets. Any model; a forward
+/// and a backward pass for each target.
 std::unique_ptr<Response> own_rows(FixedModel& model, const torch::Tensor& nodes);
 
 /// δ (n, m): all rows change at once. Any model.
 std::unique_ptr<Response> all_rows(FixedModel& model, const torch::Tensor& nodes);
 
-/// The scores of a linear model at the target nodes, and their derivatives by the features.
+/// The scores of a linear model at the target nodes, and their derivatives with respect to the features.
 struct Jacobians {
-  torch::Tensor scores;  // f (targets, classes), of the features as they are
+  torch::Tensor scores;  // f (targets, classes), for the unchanged features
   torch::Tensor own;     // J_v = ∂f_v/∂x_v (targets, m, classes)
-  /// Σ_u ‖∂(f_y - f_k)_v/∂x_u‖₁ over all rows u (targets, classes); undefined unless asked for.
+  /// Σ_u ‖∂(f_y - f_k)_v/∂x_u‖₁ over all rows u (targets, classes); undefined unless requested.
   torch::Tensor slopes_of_all;
 };
 
-/// By one backward pass per class for targets that lie in different components of `graph`, which a linear
-/// model does not mix; `labels` are the targets'.
+/// Computed by one backward pass per class for a group of targets in different components of `graph`, which
+/// do not influence each other. `labels` are those of the targets.
 Jacobians jacobians(FixedModel& model, const Graph& graph, const torch::Tensor& nodes,
                     const torch::Tensor& labels, bool with_all_rows);
 
-/// own_rows() of a linear model, by arithmetic: f_v(x_v + δ) = f_v + J_vᵀ δ.
+/// own_rows() of a linear model, without solves: f_v(x_v + δ) = f_v + J_vᵀ δ.
 std::unique_ptr<Response> linear_rows(const Jacobians& jacobians);
 
 }  // namespace eignn

@@ -4,11 +4,11 @@
 #include <torch/torch.h>
 
 #include "cli/flags.h"
-#include "cli/restored.h"
 #include "data/atomic_file.h"
 #include "eignn/error.h"
 #include "report/table.h"
 #include "run/provenance.h"
+#include "run/restored_run.h"
 
 namespace eignn::cli {
 
@@ -16,34 +16,9 @@ namespace {
 
 using Flags = AttackFlags;
 
-// One for each --epsilon.
-std::vector<AttackOptions> attacks_of(const CLI::App& command, const Flags& flags) {
-  require_flags(command, {"--checkpoint", "--method", "--epsilon"});
-  AttackOptions options;
-  options.steps = flags.steps;
-  options.seed = flags.noise_seed;
-  options.method = parse_method(flags.method);
-  options.targets = parse_targets(flags.targets);
-  options.objective = parse_objective(flags.objective);
-  options.certify = !flags.no_certificate;
-  for (const char* flag : {"--step", "--steps"})
-    if (options.method != Method::pgd && command.count(flag) > 0)
-      throw UsageError(fmt::format("{} takes no steps ({}); use --method pgd", flags.method, flag));
-  if (options.method == Method::noise && command.count("--objective") > 0)
-    throw UsageError("noise has no objective (--objective); use --method fgsm or pgd");
-  std::vector<AttackOptions> out;
-  for (const double epsilon : flags.epsilons) {
-    options.epsilon = epsilon;
-    options.step = command.count("--step") > 0 ? flags.step : epsilon / 10;
-    validate(options);
-    out.push_back(options);
-  }
-  return out;
-}
-
 Json json_of(const AttackReport& report) {
   Json json = {{"epsilon", report.options.epsilon}};
-  if (report.options.method == Method::pgd) {
+  if (report.options.method == AttackMethod::pgd) {
     json["step"] = report.options.step;
     json["steps"] = report.options.steps;
   }
@@ -58,38 +33,36 @@ Json json_of(const AttackReport& report) {
 }
 
 // A row for every node and size; the bound and the radius are empty where nothing is certified.
-std::string csv_of(Attacker& attacker, const std::vector<AttackReport>& reports) {
+std::string csv_of(const torch::Tensor& attacked, const std::vector<AttackReport>& reports) {
   std::string csv =
       "node,label,epsilon,predicted,predicted_under_attack,margin,margin_under_attack,margin_bound,"
       "certified_radius\n";
   const auto cpu = [](const torch::Tensor& t) { return t.to(torch::kCPU).contiguous(); };
-  const auto nodes = cpu(attacker.nodes()), labels = cpu(attacker.labels());
-  const auto clean = cpu(attacker.clean_scores());
+  const auto nodes = cpu(attacked), labels = cpu(reports.at(0).labels);
+  const auto clean = cpu(reports.at(0).clean_scores);
   const auto predicted = clean.argmax(1), margin = margins_of(clean, labels).amin(1);
   for (const AttackReport& report : reports) {
     const auto scores = cpu(report.scores);
     const auto after = scores.argmax(1), margin_after = margins_of(scores, labels).amin(1);
-    const auto certificate =
-        report.certified ? attacker.certificate(report.options.targets) : std::optional<Certificate>();
-    const auto bound = certificate ? cpu(certificate->lower_bound(report.options.epsilon)) : torch::Tensor();
-    const auto radius = certificate ? cpu(certificate->radius()) : torch::Tensor();
+    const bool certified = report.certified.has_value();
+    const auto bound = certified ? cpu(report.margin_bound) : torch::Tensor();
+    const auto radius = certified ? cpu(report.certified_radius) : torch::Tensor();
     for (int64_t t = 0; t < nodes.size(0); ++t)
       csv += fmt::format("{},{},{},{},{},{:.9g},{:.9g},{},{}\n", nodes[t].item<int64_t>(),
                          labels[t].item<int64_t>(), report.options.epsilon, predicted[t].item<int64_t>(),
                          after[t].item<int64_t>(), margin[t].item<double>(), margin_after[t].item<double>(),
-                         certificate ? fmt::format("{:.9g}", bound[t].item<double>()) : "",
-                         certificate ? fmt::format("{:.9g}", radius[t].item<double>()) : "");
+                         certified ? fmt::format("{:.9g}", bound[t].item<double>()) : "",
+                         certified ? fmt::format("{:.9g}", radius[t].item<double>()) : "");
   }
   return csv;
 }
 
-void work(const CLI::App& command, const Flags& flags) {
-  const auto attacks = attacks_of(command, flags);
-  const Restored restored = restore(command, flags.settings, flags.checkpoint);
+void work(const Flags& flags) {
+  const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
   Attacker attacker(*restored.model, restored.dataset, restored.dataset.splits[restored.split].test);
   std::vector<AttackReport> reports;
-  for (const AttackOptions& options : attacks) reports.push_back(attacker.run(options));
-  if (!flags.out.empty()) write_file_atomically(flags.out, csv_of(attacker, reports));
+  for (const AttackOptions& options : flags.attacks) reports.push_back(attacker.run(options));
+  if (!flags.out.empty()) write_file_atomically(flags.out, csv_of(attacker.nodes(), reports));
 
   const AttackReport& first = reports.at(0);
   if (flags.json) {
@@ -100,7 +73,7 @@ void work(const CLI::App& command, const Flags& flags) {
                  {"split", restored.split},
                  {"method", name(first.options.method)},
                  {"targets", name(first.options.targets)},
-                 {"objective", first.options.method == Method::noise ? Json() : Json(flags.objective)},
+                 {"objective", first.options.method == AttackMethod::noise ? Json() : Json(flags.objective)},
                  {"linear", attacker.linear()},
                  {"nodes", first.nodes},
                  {"right", first.right},
@@ -108,7 +81,7 @@ void work(const CLI::App& command, const Flags& flags) {
                  {"attacks", Json::array()}};
     for (const AttackReport& report : reports) json["attacks"].push_back(json_of(report));
     json["seed"] = restored.config.seed;
-    json["noise_seed"] = first.options.method == Method::noise ? Json(first.options.seed) : Json();
+    json["noise_seed"] = first.options.method == AttackMethod::noise ? Json(first.options.seed) : Json();
     json["device"] = name(restored.config.device);
     json["dtype"] = name(restored.config.dtype);
     json["version"] = version();
@@ -131,8 +104,8 @@ void work(const CLI::App& command, const Flags& flags) {
 
 }  // namespace
 
-void run_attack(const CLI::App& command, const AttackFlags& flags) {
-  work(command, flags);
+void run_attack(const AttackFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

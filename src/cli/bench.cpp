@@ -12,7 +12,8 @@
 #include "report/table.h"
 #include "run/provenance.h"
 #include "run/recipes.h"
-#include "train/config.h"
+#include "train/config_toml.h"
+#include "train/torch_settings.h"
 
 namespace eignn::cli {
 
@@ -42,7 +43,7 @@ Json to_json(const LossComparison& losses, const AgreementCheck& check) {
           {"largest_difference", losses.largest_difference()}};
 }
 
-// At least this size: a floor takes the machine at its best.
+// The smallest sizes at which rates are measured, so that the floor uses the best rates of the machine.
 constexpr int64_t smallest_product = 1024;
 constexpr double smallest_stream = 1e6, largest_stream = 768e6;  // bytes
 
@@ -70,7 +71,7 @@ void add_floor(Json& json, const TrainConfig& config, const Dataset& dataset) {
   json["epoch_over_floor"] = json["ours"]["epoch_ms"].get<double>() / epoch_ms;
 }
 
-// Each in a process of its own, since a peak cannot be taken back.
+// Measured in a process of its own, since the peak of a process never decreases.
 Json peak_memory(const TrainConfig& config) {
   return parse_child(run_child({own_path(), "bench", "peak-memory"}, to_toml(config)),
                      fmt::format("the memory of --solver {}", config.eignn().solver))["peak_memory_bytes"];
@@ -80,17 +81,13 @@ std::string number(const Json& value, const char* format, double unit = 1) {
   return value.is_null() ? "-" : fmt::format(fmt::runtime(format), value.get<double>() / unit);
 }
 
-// Three digits that count, and no more.
+// About three significant digits.
 std::string short_number(const Json& value) {
   const double v = value.get<double>();
   return fmt::format("{:.{}f}", v, v < 1 ? 3 : v < 10 ? 2 : v < 100 ? 1 : 0);
 }
 
 }  // namespace
-
-void take_settings(BenchFlags& flags) {
-  assign(flags.config, flags.settings.given());
-}
 
 Json bench_provenance(const TrainConfig& c) {
   return {{"threads", Execution(c).threads()},
@@ -106,7 +103,7 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
   const TrainConfig theirs = published_side(config);
   const SideBySide sides = measure_side_by_side(config, theirs, dataset, {flags.blocks, score_epochs});
   TrainConfig timed = check.config;
-  timed.eignn().solver = sides.ours.solver;  // on a smaller graph the planner might choose another
+  timed.eignn().solver = sides.ours.solver;  // the planner might choose another on a smaller graph
   const LossComparison losses = compare_losses(timed, published_side(timed), check.dataset, check.epochs);
   Json json = {{"ours", to_json(sides.ours, score)}, {"published", to_json(sides.published, score)}};
   const auto ratio = [&](const char* key) {
@@ -124,7 +121,7 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
     BatchCost cost;
     try {
       cost = measure_batch(config, dataset, runs);
-    } catch (const UsageError& refusal) {  // what is measured already is not lost for that
+    } catch (const ArgumentError& refusal) {  // what is measured already is not lost for that
       note(refusal.what());
       break;
     }

@@ -1,4 +1,4 @@
-// What the benchmarks against the published algorithm share: flags, one comparison, its table.
+// Shared by the benchmarks against the published algorithm: flags, a comparison, its table.
 #pragma once
 
 #include "cli/flags.h"
@@ -7,31 +7,29 @@
 
 namespace eignn::cli {
 
-/// Applies the settings that were given to `config`.
-void take_settings(BenchFlags& flags);
-
 /// Threads, precision, device, machine, commit, seed.
 Json bench_provenance(const TrainConfig& config);
 
-/// Where both sides must agree, and for how long.
+/// The problem on which the losses of both algorithms must agree, and the number of epochs.
 struct AgreementCheck {
   TrainConfig config;
   const Dataset& dataset;
   int64_t epochs;
 };
 
-/// Ours beside published: {ours, published, epoch_ratio, step_ratio, preprocess_ratio, blocks, rates, floor,
-/// …_over_floor, batched, losses, losses_agree}. Each side is trained for `score_epochs` epochs or more, and
-/// `score` names what its test nodes are judged by.
+/// Compares ours with published: {ours, published, epoch_ratio, step_ratio, preprocess_ratio, blocks, rates,
+/// floor, …_over_floor, batched, losses, losses_agree}. Each is trained for at least `score_epochs` epochs,
+/// and `score` is the key of its test score.
 Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, const Dataset& dataset,
                             const AgreementCheck& check, const char* score, int64_t score_epochs = 1);
 
-/// Two tables for people: times beside the floor, then preprocessing, memory and the check; each comparison
-/// is a row that begins with its name. `accuracies` adds them to the second.
+/// Prints two tables: times and the floor, then preprocessing, memory and the difference of losses. Each
+/// comparison is a row that begins with its name. `accuracies` adds the test accuracies to the second table.
 void print_comparisons(const Json& provenance, const std::vector<std::pair<std::string, Json>>& rows,
                        bool accuracies = false);
 
-/// ConvergenceError when a comparison's losses differ: its times are then of two different computations.
+/// ConvergenceError when the losses of a comparison differ, since its times then compare different
+/// computations.
 void require_agreement(const std::vector<std::pair<std::string, Json>>& rows);
 
 /// The JSON object that a child printed; ResourceError when it failed or printed none.

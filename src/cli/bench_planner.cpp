@@ -45,7 +45,7 @@ Json to_json(const PlannerRegret& r) {
           {"solvers", solvers}};
 }
 
-// "2.4 (prepared in 0.3 s)", or nothing.
+// The milliseconds of an epoch with this solver, or "-" where it was not timed.
 std::string cell(const Json& problem, const std::string& solver) {
   for (const Json& one : problem["solvers"])
     if (one["solver"] == solver)
@@ -78,9 +78,7 @@ void print_table(const Json& json) {
       json["largest_regret_at"].get<std::string>());
 }
 
-void work(Flags& flags) {
-  assign(flags.config, flags.settings.given());
-  validate(flags.config);
+void work(const Flags& flags) {
   Json json = bench_provenance(flags.config);
   json["limit_s"] = flags.limit_s;
   json["epochs"] = 0;
@@ -97,7 +95,7 @@ void work(Flags& flags) {
     PlannerRegret regret;
     try {
       regret = measure_planner(problem, flags.limit_s);
-    } catch (const Error& error) {  // a data set that is not here
+    } catch (const Error& error) {  // such as a missing data set
       warning(fmt::format("{} is left out: {}", problem.name, error.what()));
       continue;
     }
@@ -112,7 +110,7 @@ void work(Flags& flags) {
 
 }  // namespace
 
-void run_bench_planner(BenchPlannerFlags& flags) {
+void run_bench_planner(const BenchPlannerFlags& flags) {
   work(flags);
 }
 

@@ -13,11 +13,10 @@ namespace {
 
 constexpr int64_t epochs_of_a_run = 100;
 
-void work(BenchFlags& flags) {
-  TrainConfig& config = flags.config;
-  take_settings(flags);
+void work(const BenchFlags& flags) {
+  TrainConfig config = flags.config;
   config.dataset = "ppi";
-  config.eignn().head = Head::plain;  // f = B Z: the equilibrium alone, which is where the two sides differ
+  config.eignn().head = Head::plain;  // f = B Z: only the equilibrium differs between the two
   validate(config);
   const Dataset dataset = load_dataset(config);
   Json json = bench_provenance(config);
@@ -49,7 +48,7 @@ void work(BenchFlags& flags) {
 
 }  // namespace
 
-void run_bench_ppi(BenchFlags& flags) {
+void run_bench_ppi(const BenchFlags& flags) {
   work(flags);
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 using Flags = BenchScalingFlags;
 
-// A point on the command line of the child that measures it.
+// A point as text, for the command line of the child process that measures it.
 std::string to_text(const ScalingPoint& p) {
   return fmt::format("{},{},{},{},{},{},{}", p.axis, p.graph, p.nodes, p.features, p.edges_per_node,
                      p.components, p.solver);
@@ -61,7 +61,7 @@ void measure_point(const Flags& flags) {
               {"labelled_difference", m.labelled_difference}});
 }
 
-// The point and its measurement; null where the child failed, which its message tells.
+// The point and its measurement; null, with a warning, where the child process failed.
 Json run_point(const ScalingPoint& p, const Flags& flags) {
   const TrainConfig& c = flags.config;
   const ChildResult child =
@@ -153,7 +153,7 @@ void print_tables(const Json& json) {
                format_table({"axis", "graph", "solver", "range", "time", "memory"}, rows));
 }
 
-// One picture for each axis and kind of graph: seconds over position, both logarithmic.
+// Draws a plot for each axis and kind of graph: seconds over position, both logarithmic.
 void plot(const std::vector<Series>& all, const std::string& folder) {
   std::map<std::pair<std::string, std::string>, std::vector<const Series*>> pictures;
   for (const Series& s : all) pictures[{s.axis, s.graph}].push_back(&s);
@@ -188,23 +188,8 @@ void plot(const std::vector<Series>& all, const std::string& folder) {
   }
 }
 
-void work(Flags& flags) {
-  assign(flags.config, flags.settings.given());
-  validate(flags.config);
+void work(const Flags& flags) {
   if (!flags.point.empty()) return measure_point(flags);
-  auto known = scaling_axes();
-  known.emplace_back("all");
-  if (std::find(known.begin(), known.end(), flags.axis) == known.end())
-    throw unknown_name("axis", "axis", flags.axis, known);
-  if (flags.solvers.empty()) flags.solvers = scaling_solvers();
-  for (const auto& solver : flags.solvers)
-    if (const auto& all = scaling_solvers(); std::find(all.begin(), all.end(), solver) == all.end())
-      throw unknown_name("solver", "solvers", solver, all);
-  if (flags.quick) flags.up_to = std::min<int64_t>(flags.up_to, 10'000);
-  constexpr int64_t least = 1000;
-  if (flags.up_to < least)
-    throw UsageError(fmt::format("{} is out of range (--up-to); give {} nodes or more", flags.up_to, least));
-
   const int64_t threads = Execution(flags.config).threads();
   const auto points = scaling_points(flags.axis, flags.up_to, flags.solvers);
   Json measured = Json::array();
@@ -226,7 +211,7 @@ void work(Flags& flags) {
 
 }  // namespace
 
-void run_bench_scaling(BenchScalingFlags& flags) {
+void run_bench_scaling(const BenchScalingFlags& flags) {
   work(flags);
 }
 

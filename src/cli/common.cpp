@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "cli/streams.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 
@@ -13,9 +14,9 @@ namespace {
 
 volatile std::sig_atomic_t interrupt_count = 0;
 
-void on_interrupt(int) {
+void on_interrupt(int signal) {
   interrupt_count = interrupt_count + 1;
-  std::signal(SIGINT, SIG_DFL);  // the second one is not for us
+  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C ends the process
 }
 
 const char* heading(Field::Group group) {
@@ -32,7 +33,7 @@ const char* heading(Field::Group group) {
   return "";
 }
 
-// A flag or word that the command does not have, answered with the nearest one that it has.
+// Refuses a flag or word that the command does not have, and suggests the nearest flag.
 void refuse_extras(const CLI::App& command) {
   const auto extras = command.remaining(false);
   if (extras.empty()) return;
@@ -46,6 +47,15 @@ void refuse_extras(const CLI::App& command) {
   throw UsageError(fmt::format("unknown flag '{}' (eignn {}); {}see eignn {} --help", word,
                                command.get_name(), near.empty() ? "" : "did you mean " + near + "? ",
                                command.get_name()));
+}
+
+// A flag that was given an empty text, as by a shell's empty variable.
+void refuse_empty(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& text : option->results())
+      if (text.empty())
+        throw UsageError(fmt::format("{} is empty (eignn {}); give it a value, or leave it out",
+                                     option->get_name(), command.get_name()));
 }
 
 }  // namespace
@@ -68,6 +78,7 @@ void require_flags(const CLI::App& command, const std::vector<std::string>& flag
 void set_work(CLI::App* command, std::function<void()> work) {
   command->callback([command, work = std::move(work)] {
     refuse_extras(*command);
+    refuse_empty(*command);
     work();
   });
 }
@@ -108,19 +119,22 @@ std::set<std::string> SettingFlags::names() const {
 }
 
 void print_json(const Json& json) {
-  fmt::print("{}\n", json.dump(2));
+  // Names of files may have bytes that are not UTF-8; they are shown, not refused.
+  fmt::print("{}\n", json.dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
 }
 
 void note(const std::string& message) {
-  fmt::print(stderr, "eignn: {}\n", message);
+  say(fmt::format("eignn: {}\n", message));
 }
 
 void warning(const std::string& message) {
-  fmt::print(stderr, "eignn: warning: {}\n", message);
+  say(fmt::format("eignn: warning: {}\n", message));
 }
 
 void watch_for_interrupt() {
-  std::signal(SIGINT, on_interrupt);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    // One that is ignored from the start, as nohup does with SIGHUP, stays so.
+    if (std::signal(signal, on_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 bool interrupted() {

@@ -1,4 +1,4 @@
-// What the commands share: flags of a run, JSON, notices, the terminal.
+// Shared by the commands: flags of a run, JSON output, notices, interrupts.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,13 +16,13 @@ namespace eignn::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// The request itself is wrong, in the words of the command line: "problem (--flag); remedy".
+/// An error in the command line itself: "problem (--flag); remedy".
 class UsageError : public ArgumentError {
  public:
   explicit UsageError(const std::string& what) : ArgumentError({}, what) {}
 };
 
-/// Each command registers its flags on `app` and its work as the subcommand's callback.
+/// Each adds a command to `app`: its flags, and its work as the subcommand's callback.
 void add_train(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_predict(CLI::App& app);
@@ -35,21 +35,21 @@ void add_reproduce(CLI::App& app);
 void add_fetch(CLI::App& app);
 void add_completion(CLI::App& app);
 
-/// Makes a command: its callback first refuses what it does not know (with the nearest flag), then does
-/// `work`.
+/// Makes a command. set_work() sets its callback, which first refuses unknown flags and words (suggesting the
+/// nearest flag) and then calls `work`.
 CLI::App* add_command(CLI::App& app, const char* name, const char* description, const char* examples);
 /// UsageError for the first of these flags that was not given. (CLI11's own check would hide a misspelt
 /// flag.)
 void require_flags(const CLI::App& command, const std::vector<std::string>& flags);
 void set_work(CLI::App* command, std::function<void()> work);
 
-/// Flags for settings of a run, as the tables of eignn/options.h have them. They keep the texts that were
-/// given: which of them fit is known when the model is.
+/// Flags for the settings in the tables of eignn/options.h. They keep the given texts, because which of them
+/// are valid depends on the model.
 class SettingFlags {
  public:
-  /// All settings of these groups, in groups of the help.
+  /// Adds all settings of these groups, under headings in the help.
   void add(CLI::App& command, const std::set<Field::Group>& groups);
-  /// Single ones.
+  /// Adds single settings.
   void add(CLI::App& command, const std::vector<std::string>& names);
 
   /// The settings that were given, by name (without dashes).
@@ -70,9 +70,10 @@ class SettingFlags {
 void print_json(const Json& json);
 
 void note(const std::string& message);     // a line on standard error, for people
-void warning(const std::string& message);  // likewise, marked
+void warning(const std::string& message);  // the same, marked as a warning
 
-/// True once Ctrl-C was pressed; installing is done on first use, and a second Ctrl-C ends the process.
+/// True once Ctrl-C was pressed after watch_for_interrupt(), which installs the handler. A second Ctrl-C ends
+/// the process.
 bool interrupted();
 void watch_for_interrupt();
 

@@ -1,4 +1,4 @@
-// `eignn completion SHELL`: what the shell needs to complete commands and flags, made from the same
+// `eignn completion SHELL`: prints the shell's completion script for commands and flags, made from the same
 // definitions as --help.
 #include <fmt/format.h>
 
@@ -13,7 +13,8 @@ namespace eignn::cli {
 
 namespace {
 
-// One command: the words that lead to it ("bench chains"; "" for eignn itself), and what may follow.
+// One command: its words ("bench chains"; "" for eignn itself), and the subcommands and flags that may
+// follow.
 struct Completions {
   struct Word {
     std::string text, help;
@@ -23,7 +24,7 @@ struct Completions {
   std::vector<Word> commands, flags;
 };
 
-// Help as one short line without the quotes that the shells' own syntax uses.
+// The help as one short line, without characters that have a meaning in the shells' syntax.
 std::string in_short(const std::string& help) {
   constexpr size_t longest = 60;
   std::string line = help.substr(0, help.find('\n'));
@@ -57,7 +58,7 @@ std::string texts(const Completions& of) {
   return words;
 }
 
-// The command so far is what leads to it: the words before the first flag.
+// The command is identified by the words before the first flag.
 std::string bash(const std::vector<Completions>& all) {
   std::string text =
       "# eignn completion bash: source it, or put it into /etc/bash_completion.d\n"

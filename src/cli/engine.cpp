@@ -1,4 +1,4 @@
-// The engine's side of the command line: every command at work (program.h).
+// The engine's entry point, in which all commands do their work (program.h).
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 

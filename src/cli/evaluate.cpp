@@ -2,8 +2,8 @@
 #include <torch/torch.h>
 
 #include "cli/flags.h"
-#include "cli/restored.h"
 #include "report/table.h"
+#include "run/restored_run.h"
 #include "train/metrics.h"
 
 namespace eignn::cli {
@@ -12,8 +12,8 @@ namespace {
 
 using Flags = EvaluateFlags;
 
-void work(const CLI::App& command, const Flags& flags) {
-  Restored restored = restore(command, flags.settings, flags.checkpoint);
+void work(const Flags& flags) {
+  const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
   Json json = {{"checkpoint", flags.checkpoint},
                {"dataset", restored.config.dataset},
                {"model", name(restored.config.model)},
@@ -21,13 +21,13 @@ void work(const CLI::App& command, const Flags& flags) {
                {"split", restored.split}};
   const Split& split = restored.dataset.splits[restored.split];
   const std::string metric = metric_name(restored.dataset.labels);
-  const auto labels = on_device(restored, restored.dataset.labels);
+  const auto labels = restored.on_device(restored.dataset.labels);
   std::vector<std::vector<std::string>> rows;
   Json losses;
   for (const auto& [part, nodes] : {std::pair<const char*, torch::Tensor>{"train", split.train},
                                     {"val", split.val},
                                     {"test", split.test}}) {
-    const auto [loss, score] = evaluate(*restored.model, labels, on_device(restored, nodes));
+    const auto [loss, score] = evaluate(*restored.model, labels, restored.on_device(nodes));
     json[fmt::format("{}_{}", part, metric)] = score;
     losses[part] = loss;
     rows.push_back({part, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss), percent(score)});
@@ -39,8 +39,8 @@ void work(const CLI::App& command, const Flags& flags) {
 
 }  // namespace
 
-void run_evaluate(const CLI::App& command, const EvaluateFlags& flags) {
-  work(command, flags);
+void run_evaluate(const EvaluateFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

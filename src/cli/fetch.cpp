@@ -29,7 +29,7 @@ std::vector<const NamedSet*> sets_of(const std::vector<std::string>& names) {
   return sets;
 }
 
-// In the folder that was asked for, or else in any.
+// The copy in the folder of --to, or without --to in any data folder.
 std::optional<std::string> find(const NamedSet& set, const Flags& flags) {
   return flags.to.empty() ? find_named_set(set.name) : find_in_folder(set, flags.to);
 }
@@ -46,7 +46,7 @@ void list(const std::vector<const NamedSet*>& sets, const Flags& flags) {
                             {"path", path ? Json(*path) : Json()}});
   }
   if (flags.json) return print_json(json);
-  // Tables are right-aligned, sentences are not: filled up to the widest.
+  // Table cells are right-aligned; padding the descriptions to equal width makes them left-aligned.
   size_t widest = 0;
   for (const auto& row : rows) widest = std::max(widest, row.back().size());
   for (auto& row : rows) row.back().resize(widest, ' ');
@@ -55,7 +55,7 @@ void list(const std::vector<const NamedSet*>& sets, const Flags& flags) {
 
 Fetched fetch_with_progress(const NamedSet& set, const std::string& folder, const Flags& flags) {
   constexpr int64_t percent = 100;
-  Progress bar(percent, false);
+  Progress bar(percent);
   FetchOptions options;
   options.folder = folder;
   options.mirror = flags.mirror;
@@ -102,7 +102,7 @@ void work(Flags& flags) {
   for (const auto* set : sets) {
     Fetched fetched;
     const auto there = find(*set, flags);
-    // A copy in a folder of the user's own is as good, and theirs to check.
+    // A copy in another data folder of the user is used as it is, without a check.
     if (there && !find_in_folder(*set, folder))
       fetched.path = *there;
     else

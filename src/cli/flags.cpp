@@ -1,16 +1,15 @@
 #include "cli/flags.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "data/atomic_file.h"
 #include "eignn/error.h"
+#include "paper/names.h"
 
 namespace eignn::cli {
 
 namespace {
-
-// reproductions() of the paper's room, by name.
-constexpr char experiment_names[] =
-    "chains-binary, chains-multiclass, finite-depth, oversmoothing, efficiency, noise, heterophilic, ppi, "
-    "attacks, or all";
 
 /// --checkpoint, the data flags and those of the machine.
 void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& checkpoint) {
@@ -19,7 +18,7 @@ void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& c
   settings.add(command, std::vector<std::string>{"solver"});
 }
 
-/// What all benchmarks against published have.
+/// The flags of all benchmarks against published.
 void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   flags.settings.add(command, std::vector<std::string>{"solver", "dtype", "device", "threads", "seed"});
   command
@@ -81,9 +80,11 @@ void add_train(CLI::App& app) {
                    "(docs/performance.md); 0: one by one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  // For a parent that runs many: the message of a training that did not converge.
+  // For a parent process that runs many jobs: receives the message of a training that did not converge.
   command->add_option("--failure-file", flags->failure_file, "")->group("");
+  command->add_option("--parent", flags->parent, "")->group("");
   set_work(command, [flags] {
+    check(*flags);
     try {
       run_train(*flags);
     } catch (const ConvergenceError& error) {
@@ -101,7 +102,10 @@ void add_evaluate(CLI::App& app) {
   auto flags = std::make_shared<EvaluateFlags>();
   add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [command, flags] { run_evaluate(*command, *flags); });
+  set_work(command, [command, flags] {
+    check(*command, *flags);
+    run_evaluate(*flags);
+  });
 }
 
 void add_predict(CLI::App& app) {
@@ -114,7 +118,10 @@ void add_predict(CLI::App& app) {
   auto flags = std::make_shared<PredictFlags>();
   add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");
-  set_work(command, [command, flags] { run_predict(*command, *flags); });
+  set_work(command, [command, flags] {
+    check(*command, *flags);
+    run_predict(*flags);
+  });
 }
 
 void add_attack(CLI::App& app) {
@@ -150,7 +157,10 @@ void add_attack(CLI::App& app) {
                     "Leave out what is certified: it costs a backward pass for each node and class");
   command->add_option("--out", flags->out, "Write a row per node and epsilon: FILE.csv");
   command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [command, flags] { run_attack(*command, *flags); });
+  set_work(command, [command, flags] {
+    check(*command, *flags);
+    run_attack(*flags);
+  });
 }
 
 void add_solve(CLI::App& app) {
@@ -178,7 +188,7 @@ void add_solve(CLI::App& app) {
                                                      "epsilon", "solver", "dtype", "device", "threads"});
   command->add_flag("--json", f->json, "Print one JSON object");
   set_work(command, [command, f] {
-    require_flags(*command, {"--graph", "--features", "--weight", "--out"});
+    check(*command, *f);
     run_solve(*f);
   });
 }
@@ -199,7 +209,10 @@ void add_inspect(CLI::App& app) {
   flags->settings.add(
       *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
   command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { run_inspect(*flags); });
+  set_work(command, [flags] {
+    check(*flags);
+    run_inspect(*flags);
+  });
 }
 
 void add_convert(CLI::App& app) {
@@ -236,7 +249,8 @@ void add_reproduce(CLI::App& app) {
       "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi and all "
       "need the data sets: eignn fetch --list.");
   auto flags = std::make_shared<ReproduceFlags>();
-  command->add_option("experiment", flags->name, experiment_names);
+  command->add_option("experiment", flags->name,
+                      fmt::format("{}, or all", fmt::join(experiment_names(), ", ")));
   command->add_option(
       "--models", flags->models,
       "Models, with commas between them, or all; when not given all, for heterophilic and ppi eignn");
@@ -262,7 +276,10 @@ void add_reproduce(CLI::App& app) {
   flags->settings.add(*command, {Field::Group::machine});
   flags->settings.add(*command, std::vector<std::string>{"solver"});
   command->add_flag("--json", flags->json, "Print the results as one JSON object");
-  set_work(command, [command, flags] { run_reproduce(*command, *flags); });
+  set_work(command, [command, flags] {
+    check(*command, *flags);
+    run_reproduce(*flags);
+  });
 }
 
 void add_fetch(CLI::App& app) {
@@ -304,7 +321,10 @@ void add_bench_chains(CLI::App& bench) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_python_flag(*command, *flags);
-  set_work(command, [flags] { run_bench_chains(*flags); });
+  set_work(command, [flags] {
+    check(*flags);
+    run_bench_chains(*flags);
+  });
 }
 
 void add_bench_heterophilic(CLI::App& bench) {
@@ -326,7 +346,10 @@ void add_bench_heterophilic(CLI::App& bench) {
       ->allow_extra_args(false);
   add_bench_flags(*command, *flags);
   add_python_flag(*command, *flags);
-  set_work(command, [command, flags] { run_bench_heterophilic(*command, *flags); });
+  set_work(command, [command, flags] {
+    check(*flags);
+    run_bench_heterophilic(*command, *flags);
+  });
 }
 
 void add_bench_planner(CLI::App& bench) {
@@ -347,7 +370,10 @@ void add_bench_planner(CLI::App& bench) {
       ->check(CLI::PositiveNumber);
   flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});
   command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { run_bench_planner(*flags); });
+  set_work(command, [flags] {
+    check(*flags);
+    run_bench_planner(*flags);
+  });
 }
 
 void add_bench_ppi(CLI::App& bench) {
@@ -358,7 +384,10 @@ void add_bench_ppi(CLI::App& bench) {
   auto flags = std::make_shared<BenchFlags>();
   flags->check_epochs = 1;  // ten steps of Adam
   add_bench_flags(*command, *flags);
-  set_work(command, [flags] { run_bench_ppi(*flags); });
+  set_work(command, [flags] {
+    check(*flags);
+    run_bench_ppi(*flags);
+  });
 }
 
 void add_bench_scaling(CLI::App& bench) {
@@ -384,7 +413,10 @@ void add_bench_scaling(CLI::App& bench) {
   flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});
   command->add_option("--point", flags->point, "")->group("");
   command->add_flag("--json", flags->json, "Print one JSON object");
-  set_work(command, [flags] { run_bench_scaling(*flags); });
+  set_work(command, [flags] {
+    check(*flags);
+    run_bench_scaling(*flags);
+  });
 }
 
 namespace {
@@ -393,7 +425,7 @@ void add_peak_memory(CLI::App& bench) {
   auto* command =
       add_command(bench, "peak-memory", "Peak memory of two epochs of the config.toml on standard input",
                   "  eignn bench peak-memory < runs/one/config.toml");
-  command->group("");  // for ourselves
+  command->group("");  // hidden: called by the other benchmarks
   set_work(command, [] { run_bench_peak_memory(); });
 }
 

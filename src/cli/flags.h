@@ -1,18 +1,20 @@
-// The flags of every command. Nothing here needs libtorch: the front of the program (front.cpp) parses them,
+// The flags of every command. Nothing here needs libtorch: the front of the program (main.cpp) parses them,
 // answers --help and refuses what is wrong before the engine is loaded.
 #pragma once
 
 #include "cli/common.h"
 #include "data/own_graph.h"
+#include "eignn/attack_options.h"
 #include "eignn/options.h"
 
 namespace eignn::cli {
 
 struct TrainFlags {
   SettingFlags settings;
-  TrainConfig config;  // what they come to
+  TrainConfig config;           // what they come to
+  std::set<std::string> given;  // the settings that flags or --config name
   std::string out, resume, config_file, search_file, recipe, failure_file;
-  int64_t jobs = 1, batch_runs = 0;
+  int64_t jobs = 1, batch_runs = 0, parent = 0;
   bool json = false;
 };
 
@@ -31,6 +33,7 @@ struct AttackFlags {
   SettingFlags settings;
   std::string checkpoint, method, targets = "each", objective = "loss", out;
   std::vector<double> epsilons;
+  std::vector<AttackOptions> attacks;  // one for each epsilon
   double step = 0;
   int64_t steps = 15;
   uint64_t noise_seed = 0;
@@ -41,6 +44,7 @@ struct SolveFlags {
   std::string graph, graph_format, features, weight, out, exponents, cotangent, grad_weight, grad_features,
       grad_exponents;
   SettingFlags settings;
+  TrainConfig config;
   bool json = false;
 };
 
@@ -59,6 +63,8 @@ struct ConvertFlags {
 
 struct ReproduceFlags {
   std::string name, models, rows, lengths, out = "results", runs = "runs/reproduce";
+  std::vector<std::string> model_list, row_list;
+  std::vector<int64_t> length_list;
   SettingFlags settings;
   int64_t seeds = 0, jobs = 0;
   bool quick = false, json = false;
@@ -72,14 +78,18 @@ struct FetchFlags {
 
 struct BenchFlags {
   SettingFlags settings;
-  TrainConfig config;  // of our side; the other differs in the solver alone
+  TrainConfig config;  // of our solver; published differs in the solver only
   int64_t blocks = 0, check_epochs = 3;
   bool json = false, no_memory = false, no_python = false;
-  std::vector<int64_t> batch_runs;  // sizes of batches to measure too
+  std::vector<int64_t> batch_runs;  // sizes of batches that are measured too
 };
 
 struct BenchChainsFlags : BenchFlags {
+  struct Size {
+    int64_t length, per_class;
+  };
   std::vector<std::string> sizes;
+  std::vector<Size> parsed_sizes;
   int64_t published_epochs = 100;
 };
 
@@ -104,21 +114,36 @@ struct BenchScalingFlags {
   bool quick = false, json = false;
 };
 
-// What the commands do. The engine has them; in the front they say that the engine is needed.
-void run_train(TrainFlags& flags);
-void run_evaluate(const CLI::App& command, const EvaluateFlags& flags);
-void run_predict(const CLI::App& command, const PredictFlags& flags);
-void run_attack(const CLI::App& command, const AttackFlags& flags);
+// Refuses flags that are wrong and settles what they mean: `config`, and the lists that are made of texts.
+void check(TrainFlags& flags);
+void check(const CLI::App& command, EvaluateFlags& flags);
+void check(const CLI::App& command, PredictFlags& flags);
+void check(const CLI::App& command, AttackFlags& flags);
+void check(const CLI::App& command, SolveFlags& flags);
+void check(InspectFlags& flags);
+void check(const CLI::App& command, ReproduceFlags& flags);
+void check(BenchFlags& flags);
+void check(BenchChainsFlags& flags);
+void check(BenchHeterophilicFlags& flags);
+void check(BenchPlannerFlags& flags);
+void check(BenchScalingFlags& flags);
+
+// What the commands do once their flags are checked. The engine has most of them; in the front those say that
+// the engine is needed.
+void run_train(const TrainFlags& flags);
+void run_evaluate(const EvaluateFlags& flags);
+void run_predict(const PredictFlags& flags);
+void run_attack(const AttackFlags& flags);
 void run_solve(const SolveFlags& flags);
-void run_inspect(InspectFlags& flags);
+void run_inspect(const InspectFlags& flags);
 void run_convert(const CLI::App& command, const ConvertFlags& flags);
-void run_reproduce(const CLI::App& command, const ReproduceFlags& flags);
+void run_reproduce(const ReproduceFlags& flags);
 void run_fetch(FetchFlags& flags);
-void run_bench_chains(BenchChainsFlags& flags);
-void run_bench_heterophilic(const CLI::App& command, BenchHeterophilicFlags& flags);
-void run_bench_planner(BenchPlannerFlags& flags);
-void run_bench_ppi(BenchFlags& flags);
-void run_bench_scaling(BenchScalingFlags& flags);
+void run_bench_chains(const BenchChainsFlags& flags);
+void run_bench_heterophilic(const CLI::App& command, const BenchHeterophilicFlags& flags);
+void run_bench_planner(const BenchPlannerFlags& flags);
+void run_bench_ppi(const BenchFlags& flags);
+void run_bench_scaling(const BenchScalingFlags& flags);
 void run_bench_peak_memory();
 
 }  // namespace eignn::cli

@@ -6,7 +6,6 @@
 #include "eignn/train.h"
 #include "report/inspection.h"
 #include "report/table.h"
-#include "run/recipes.h"
 
 namespace eignn::cli {
 
@@ -14,7 +13,7 @@ namespace {
 
 using Flags = InspectFlags;
 
-// A value on one short line: equal elements once, long lists cut.
+// A value on one short line: equal elements are shown once, long lists are truncated.
 std::string short_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array() || value.empty()) return value.dump();
@@ -42,7 +41,7 @@ void print_plan(const Json& plan) {
     fmt::print("{}", format_table({"estimates", "preparation, s", "epoch, ms", "not taken because"}, rows));
 }
 
-// Nested values on one line each, for people.
+// Prints a table with each nested value on one line.
 void print_for_people(const Json& json) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [key, value] : json.items()) {
@@ -55,25 +54,18 @@ void print_for_people(const Json& json) {
     for (const auto& text : json["warnings"]) fmt::print("warning: {}\n", text.get<std::string>());
 }
 
-void work(Flags& flags) {
-  const auto given = flags.settings.names();
-  const int subjects = (given.count("dataset") > 0) + !flags.graph.empty() + !flags.checkpoint.empty();
-  if (subjects != 1)
-    throw UsageError(fmt::format(
-        "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
-  assign(flags.config, flags.settings.given());
-  validate(flags.config);
-  apply_recipe(flags.config, given);
+void work(const Flags& flags) {
   const Execution execution(flags.config);
-  const Json json = !flags.graph.empty()        ? inspect_graph(flags.graph, flags.graph_format, flags.config)
+  const Json json = !flags.graph.empty()
+                        ? inspection_json(inspect_graph_file(flags.graph, flags.graph_format, flags.config))
                     : !flags.checkpoint.empty() ? inspect_checkpoint(flags.checkpoint)
-                                                : inspect_dataset(flags.config);
+                                                : inspection_json(inspect_dataset(flags.config));
   flags.json ? print_json(json) : print_for_people(json);
 }
 
 }  // namespace
 
-void run_inspect(InspectFlags& flags) {
+void run_inspect(const InspectFlags& flags) {
   work(flags);
 }
 

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <iostream>
+#include <system_error>
 
 #include "cli/common.h"
+#include "cli/streams.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "graph/nearest_name.h"
@@ -15,7 +16,7 @@ namespace eignn::cli {
 namespace {
 
 int fail(int code, const std::string& message) {
-  fmt::print(stderr, "eignn: error: {}\n", message.substr(0, message.find('\n')));
+  say(fmt::format("eignn: error: {}\n", message.substr(0, message.find('\n'))));
   return code;
 }
 
@@ -25,7 +26,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-// CLI11's message without its shouting: "Could not convert: --epochs = ten" becomes "--epochs cannot be ten".
+// CLI11's message in our wording: "Could not convert: --epochs = ten" becomes "--epochs cannot be ten".
 std::string plain_words(const CLI::ParseError& error) {
   const std::string text = error.what(), conversion = "Could not convert: ";
   if (text.rfind(conversion, 0) == 0) {
@@ -46,14 +47,15 @@ void require_known(const char* word, const CLI::App& app, const char* what, cons
     throw unknown_name(what, where, word, known);
 }
 
-// The command that was asked for, or the whole program.
+// The subcommand that was parsed, or the program itself.
 const CLI::App& deepest_command(const CLI::App& app) {
   const CLI::App* deepest = &app;
   while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands()[0];
   return *deepest;
 }
 
-// The library names a field; where the command has a flag of that name, its user knows it as that.
+// The library's errors have a field name; where the command has a flag of that name, the message shows the
+// flag.
 std::string in_flags(const ArgumentError& error, const CLI::App& command) {
   const std::string flag = "--" + error.field();
   const bool known = !error.field().empty() && command.get_option_no_throw(flag) != nullptr;
@@ -91,13 +93,13 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    std::cout << deepest_command(app).help();
+    fmt::print("{}", deepest_command(app).help());
     return 0;
   } catch (const CLI::CallForAllHelp&) {
-    std::cout << app.help("", CLI::AppFormatMode::All);
+    fmt::print("{}", app.help("", CLI::AppFormatMode::All));
     return 0;
   } catch (const CLI::CallForVersion& version) {
-    std::cout << version.what() << '\n';
+    fmt::print("{}\n", version.what());
     return 0;
   } catch (const ArgumentError& error) {
     return fail(2, in_flags(error, deepest_command(app)));
@@ -109,7 +111,7 @@ int run(int argc, char** argv) {
     throw cli::UsageError(fmt::format("{} ({}); see {} --help", plain_words(error), where, where));
   }
   if (app.get_subcommands().empty()) {
-    std::cout << app.help();
+    fmt::print("{}", app.help());
     return app.remaining().empty() ? 0 : 2;
   }
   return 0;
@@ -120,14 +122,19 @@ int run(int argc, char** argv) {
 int run_program(int argc, char** argv, const std::function<std::string(const std::exception&)>& in_words) {
   const WarningScope warnings(warning);
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    flush_output();
+    return code;
   } catch (const Interrupted& stop) {
-    fmt::print(stderr, "eignn: {}\n", stop.message);
+    say(fmt::format("eignn: {}\n", stop.message));
     return 130;
   } catch (const ArgumentError& error) {
     return fail(2, error.what());
   } catch (const Error& error) {
     return fail(1, error.what());
+  } catch (const std::system_error& error) {  // fmt::print, of standard output
+    return fail(1, Error::sentence(fmt::format("cannot write: {}", error.code().message()), "standard output",
+                                   "free some space, or send it elsewhere"));
   } catch (const std::bad_alloc&) {
     return fail(1, "out of memory; use a smaller graph, fewer features or --dtype float32");
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// A bar on a terminal, plain lines when piped.
+// Progress: a bar on a terminal, plain lines when piped.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace eignn::cli {
 
 class Progress {
  public:
-  /// `quiet` shows nothing but errors. Everything goes to standard error.
-  Progress(int64_t total, bool quiet);
+  /// Everything goes to standard error.
+  explicit Progress(int64_t total);
   ~Progress();  // clears the bar
   void update(int64_t done, const std::string& text);
 
  private:
   void clear();
   int64_t total_, width_ = 80, next_line_ = 1;
-  bool quiet_, terminal_, colour_;
+  bool terminal_, colour_;
   bool shown_ = false;
   double last_shown_ = -1;
   Stopwatch watch_;

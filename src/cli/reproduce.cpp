@@ -1,17 +1,16 @@
 #include <fmt/format.h>
 
-#include <charconv>
 #include <thread>
 
 #include "cli/flags.h"
-#include "cli/run_jobs.h"
+#include "cli/jobs.h"
 #include "data/atomic_file.h"
+#include "data/folder_lock.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "paper/reproduction.h"
 #include "run/child_process.h"
 #include "run/provenance.h"
-#include "train/config.h"
 
 namespace eignn::cli {
 
@@ -19,51 +18,21 @@ namespace {
 
 using Flags = ReproduceFlags;
 
-std::vector<std::string> split_list(const std::string& list) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at < list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    out.push_back(list.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return out;
-}
-
-std::vector<int64_t> parse_lengths(const std::string& list) {
-  std::vector<int64_t> out;
-  for (const std::string& text : split_list(list)) {
-    int64_t length = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-    if (error != std::errc() || end != text.data() + text.size() || length < 1)
-      throw UsageError(fmt::format(
-          "{} is no length (--lengths); give whole numbers with commas, such as 10,50", quote(text)));
-    out.push_back(length);
-  }
-  return out;
-}
-
 // What holds for every experiment of the command.
-ReproduceOptions options_of(const CLI::App& command, const Flags& flags) {
-  if (command.get_option("--seeds")->count() > 0 && flags.seeds < 1)
-    throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
-  if (command.get_option("--jobs")->count() > 0) check_jobs(flags.jobs);
+ReproduceOptions options_of(const Flags& flags) {
   ReproduceOptions options;
   options.quick = flags.quick;
   options.seeds = flags.seeds;
-  options.rows = split_list(flags.rows);
-  options.lengths = parse_lengths(flags.lengths);
+  options.rows = flags.row_list;
+  options.lengths = flags.length_list;
   options.settings = flags.settings.given();
-  if (options.settings.count("seed"))
-    throw UsageError("the seeds are 0, 1, … (--seed); say how many with --seeds");
-  TrainConfig probe;
-  assign(probe, options.settings);
   return options;
 }
 
-// How many runs at a time, and of how many threads. What is not told shares the cores: on a CPU a run for
-// each core, of one thread.
+// Sets the number of parallel runs and their threads. Where neither is given the runs share the cores: on a
+// CPU one run per core, with one thread each.
 void share_cores(const Reproduction& experiment, const Flags& flags, ReproduceOptions& options) {
-  constexpr int64_t most = 8;  // each keeps a data set and its spectrum in memory
+  constexpr int64_t most = 8;  // each has a data set and its spectrum in memory
   options.parallel = std::max<int64_t>(1, flags.jobs);
   if (experiment.timed) options.parallel = 1;
   TrainConfig asked;
@@ -80,7 +49,7 @@ std::string runs_folder(const Flags& flags, const Reproduction& experiment) {
   return fmt::format("{}/{}", flags.runs, experiment.runs_of.empty() ? experiment.name : experiment.runs_of);
 }
 
-// The command as it can be given again.
+// The command line that repeats this command.
 std::string words_of(const Flags& flags, const ReproduceOptions& options) {
   std::string self = "eignn reproduce " + flags.name;
   if (!flags.models.empty()) self += " --models " + flags.models;
@@ -102,7 +71,8 @@ std::string time_left(double seconds) {
   return fmt::format("; about {:.1f} h left", seconds / 3600);
 }
 
-// The figures as SVG files beside the page; their names. Without gnuplot there are none, and a warning.
+// Draws the figures as SVG files beside the page and returns their names. Without gnuplot there are none, and
+// a warning is printed.
 std::vector<std::string> draw(const std::vector<LinePlot>& plots, const std::string& folder,
                               const std::string& stem) {
   std::vector<std::string> files;
@@ -125,12 +95,12 @@ struct Written {
 
 Written run_one(const Reproduction& experiment, const ReproduceOptions& options, const Flags& flags,
                 const std::string& self) {
-  JobOptions jobs;
-  jobs.parallel = options.parallel;
-  jobs.quiet = flags.json || !experiment.has_rows;  // the many short runs of a figure have a line each
+  make_folders(options.runs);
+  const FolderLock lock(options.runs);
+  // The many short runs of a figure have a line each.
+  JobOptions jobs = job_options(options.parallel, flags.json || !experiment.has_rows);
   jobs.keep_models = experiment.keep_models;
-  jobs.resume_words = self;
-  ResultJson results = experiment.run(options, job_runner(jobs), [&](const RunReport& report) {
+  const auto on_run = [&](const RunReport& report) {
     const std::string said = !report.text.empty()
                                  ? report.text
                                  : fmt::format("validation {}, test {}", percent(report.run.score.val),
@@ -138,8 +108,10 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
     if (!flags.json)
       note(fmt::format("{}: run {} of {}: {}{}", report.label, report.done, report.all, said,
                        time_left(report.seconds_left)));
-    if (interrupted()) throw Interrupted{"interrupted; finished runs are kept, go on with: " + self};
-  });
+    if (interrupted()) throw InterruptedError(options.runs);
+  };
+  ResultJson results =
+      resumable([&] { return self; }, [&] { return experiment.run(options, job_runner(jobs), on_run); });
   results["provenance"] = {{"command", self},
                            {"machine", machine_name()},
                            {"version", version()},
@@ -154,8 +126,6 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
 }
 
 void run_all(const ReproduceOptions& options, const Flags& flags) {
-  if (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty())
-    throw UsageError("these belong to one experiment (--models, --rows, --lengths); give them with its name");
   const std::string self = words_of(flags, options);
   const auto for_this = [&](const Reproduction& experiment) {
     ReproduceOptions own = options;
@@ -178,14 +148,11 @@ void run_all(const ReproduceOptions& options, const Flags& flags) {
   fmt::print("{}\nwritten: {}/index.md\n", index_page(entries), flags.out);
 }
 
-void work(const CLI::App& command, const Flags& flags) {
-  watch_for_interrupt();
-  if (flags.name.empty())
-    throw UsageError("no experiment is named (eignn reproduce); give one of those in eignn reproduce --help");
-  if (flags.name == "all") return run_all(options_of(command, flags), flags);
+void work(const Flags& flags) {
+  if (flags.name == "all") return run_all(options_of(flags), flags);
   const Reproduction& experiment = reproduction(flags.name);
-  ReproduceOptions options = options_of(command, flags);
-  options.models = flags.models == "all" ? experiment.models : split_list(flags.models);
+  ReproduceOptions options = options_of(flags);
+  options.models = flags.models == "all" ? experiment.models : flags.model_list;
   options.runs = runs_folder(flags, experiment);
   check_options(experiment, options);
   experiment.check(options);
@@ -199,8 +166,8 @@ void work(const CLI::App& command, const Flags& flags) {
 
 }  // namespace
 
-void run_reproduce(const CLI::App& command, const ReproduceFlags& flags) {
-  work(command, flags);
+void run_reproduce(const ReproduceFlags& flags) {
+  work(flags);
 }
 
 }  // namespace eignn::cli

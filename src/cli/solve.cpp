@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include <set>
-
 #include "cli/flags.h"
 #include "data/atomic_file.h"
 #include "data/graph_file.h"
@@ -12,7 +10,7 @@
 #include "eignn/spectrum_cache.h"
 #include "eignn/train.h"
 #include "equilibrium/stopwatch.h"
-#include "train/config.h"
+#include "train/torch_settings.h"
 
 namespace eignn::cli {
 
@@ -51,7 +49,7 @@ void require_shape(const torch::Tensor& matrix, int64_t rows, int64_t columns, c
                     why);
 }
 
-// Rows that are not zero and yet below the normal range, or above it.
+// The rows that are not zero and leave the range of normal numbers.
 torch::Tensor rows_out_of_range(const ScaledRows& rows) {
   if (!rows.exponents.defined()) return torch::empty({0}, torch::kInt64);
   const double tiny = rows.values.scalar_type() == torch::kFloat32 ? std::numeric_limits<float>::min()
@@ -64,7 +62,7 @@ torch::Tensor exponents_or_zero(const ScaledRows& rows) {
   return rows.exponents.defined() ? rows.exponents : torch::zeros({rows.values.size(0)}, torch::kInt64);
 }
 
-// Arrays that are all on the disk before the first of them takes its name.
+// Output arrays, which are all written before the first of them is renamed to its final name.
 class Outputs {
  public:
   void add(const std::string& path, const torch::Tensor& tensor) {
@@ -80,30 +78,9 @@ class Outputs {
   std::vector<std::unique_ptr<AtomicFile>> files_;
 };
 
-void check_flags(const Flags& f) {
-  std::set<std::string> paths;
-  for (const auto* path : {&f.out, &f.exponents, &f.grad_weight, &f.grad_features, &f.grad_exponents})
-    if (!path->empty() && !paths.insert(*path).second)
-      throw UsageError(
-          fmt::format("two outputs would be written to one file ({}); give each a name of its own", *path));
-  const bool wants_gradient = !f.grad_weight.empty() || !f.grad_features.empty();
-  if (wants_gradient && f.cotangent.empty())
-    throw UsageError(
-        "a gradient needs the cotangent ∂L/∂Z (--grad-weight, --grad-features); give --cotangent Y.npy");
-  if (!wants_gradient && !f.cotangent.empty())
-    throw UsageError(
-        "a cotangent is of no use alone (--cotangent); give --grad-weight or --grad-features too");
-  if (!f.grad_exponents.empty() && f.grad_features.empty())
-    throw UsageError(
-        "exponents of a gradient that is not asked for (--grad-exponents); give --grad-features too");
-}
-
 void work(const Flags& f) {
-  check_flags(f);
-  TrainConfig config;
+  const TrainConfig& config = f.config;
   const auto given = f.settings.given();
-  assign(config, given);
-  validate(config);
   const EignnOptions& model = config.eignn();
   SolverOptions options;
   options.gamma = model.gamma;
@@ -140,7 +117,7 @@ void work(const Flags& f) {
 
   SpectrumCache cache;
   options.store = &cache;
-  constexpr int64_t cheap_to_refine = 1024;  // beyond, long double would outlast the solve
+  constexpr int64_t cheap_to_refine = 1024;  // above it, long double would take longer than the solve
   options.refine = m <= cheap_to_refine;
   const Stopwatch watch;
   const auto solver = make_solver(model.solver, S, options, m, /*needs_all=*/true);

@@ -2,16 +2,21 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "cli/flags.h"
-#include "cli/run_jobs.h"
+#include "cli/jobs.h"
 #include "data/atomic_file.h"
+#include "data/folder_lock.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "report/table.h"
 #include "run/recipes.h"
+#include "run/result_json.h"
+#include "run/run_folder.h"
 #include "run/search.h"
-#include "train/config.h"
+#include "run/statistics.h"
+#include "train/config_toml.h"
 
 namespace eignn::cli {
 
@@ -42,8 +47,17 @@ void print_summary(const RunResult& s) {
              percent(s.score.test));
 }
 
-void print_or_json(const RunResult& summary, bool json) {
-  json ? print_json(result_json(summary)) : print_summary(summary);
+// What to type after an error or a signal: empty where nothing is kept.
+std::string go_on_with(const std::string& folder) {
+  if (folder.empty()) return "";
+  return is_interrupted_run(folder) ? "eignn train --resume " + folder : "the same command";
+}
+
+void train_one(const Job& job, bool resume, const Flags& flags) {
+  const JobOptions options = job_options(1, flags.json, flags.parent);
+  const RunResult result =
+      resumable([&] { return go_on_with(job.folder); }, [&] { return run_here(job, resume, options); });
+  flags.json ? print_json(result_json(result)) : print_summary(result);
 }
 
 void print_runs(const std::vector<RunResult>& runs, bool json) {
@@ -65,15 +79,6 @@ void print_runs(const std::vector<RunResult>& runs, bool json) {
       100 * together[key + "_ci95"].get<double>());
 }
 
-JobOptions job_options(const Flags& flags, const std::string& resume_words, bool keep_models) {
-  JobOptions options;
-  options.parallel = flags.jobs;
-  options.quiet = flags.json;
-  options.keep_models = keep_models;
-  options.resume_words = resume_words;
-  return options;
-}
-
 std::string commented(const std::string& text) {
   std::string out;
   TextLines lines(text, "");
@@ -82,20 +87,32 @@ std::string commented(const std::string& text) {
 }
 
 void train_all_splits(const TrainConfig& config, const std::string& out, const Flags& flags) {
-  if (!out.empty()) claim_folder(out, config);
+  std::optional<FolderLock> lock;
+  if (!out.empty()) {
+    make_folders(out);
+    lock.emplace(out);
+    claim_folder(out, config);
+  }
   const auto jobs = jobs_of_splits(config, all_splits(config), out);
   const std::string batch = flags.batch_runs > 0 ? fmt::format(" --batch-runs {}", flags.batch_runs) : "";
-  const JobOptions options = job_options(flags, "eignn train --resume " + out + batch, true);
-  print_runs(flags.batch_runs > 0 ? run_in_batches(jobs, flags.batch_runs, options)
-                                  : run_jobs(jobs, flags.jobs, job_runner(options)),
+  const JobOptions options = job_options(flags.jobs, flags.json);
+  print_runs(resumable([&] { return out.empty() ? "" : "eignn train --resume " + out + batch; },
+                       [&] {
+                         return flags.batch_runs > 0 ? run_in_batches(jobs, flags.batch_runs, options)
+                                                     : run_jobs(jobs, flags.jobs, job_runner(options));
+                       }),
              flags.json);
 }
 
-void search(const Flags& flags, const std::set<std::string>& given) {
+void search(const Flags& flags) {
   const std::string text = read_whole_file(flags.search_file);
-  const SearchPlan plan = parse_search(text, flags.config, given, flags.search_file);
-  if (!flags.out.empty())
+  const SearchPlan plan = parse_search(text, flags.config, flags.given, flags.search_file);
+  std::optional<FolderLock> lock;
+  if (!flags.out.empty()) {
+    make_folders(flags.out);
+    lock.emplace(flags.out);
     claim_folder(flags.out, "search.toml", text + "# on top of:\n" + commented(to_toml(flags.config)));
+  }
   const auto splits = all_splits(plan.points[0]);
   const auto report = [&](size_t done, size_t all, const Trial& trial) {
     if (flags.json) return;
@@ -103,94 +120,65 @@ void search(const Flags& flags, const std::set<std::string>& given) {
         fmt::format("run {} of {}: {}", done, all,
                     trial.failure.empty() ? "validation " + percent(trial.result.score.val) : trial.failure));
   };
-  const JobOptions options = job_options(flags, "the same command", /*keep_models=*/false);
+  JobOptions options = job_options(flags.jobs, flags.json);
+  options.keep_models = false;
   const SearchResult result =
-      run_search(plan, static_cast<int64_t>(splits.size()), flags.out,
-                 flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
-                                      : each_by_itself(flags.jobs, job_runner(options)),
-                 report);
+      resumable([&] { return flags.out.empty() ? "" : "the same command"; },
+                [&] {
+                  return run_search(plan, static_cast<int64_t>(splits.size()), flags.out,
+                                    flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
+                                                         : run_individually(flags.jobs, job_runner(options)),
+                                    report);
+                });
   if (!flags.out.empty()) {
-    write_file_atomically(flags.out + "/trials.json", result.trials.dump(1) + "\n");
+    write_file_atomically(flags.out + "/trials.json", trials_json(result.trials).dump(1) + "\n");
     write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
   }
   if (flags.json) {
     Json json = summary_of_splits(result.runs);
-    json["trials"] = result.trials;
+    json["trials"] = trials_json(result.trials);
     return print_json(json);
   }
   std::vector<std::string> header = plan.varied;
   header.insert(header.end(), {"validation", "all splits", ""});
   std::vector<std::vector<std::string>> rows;
-  for (const Json& trial : result.trials) {
+  for (const SearchTrial& trial : result.trials) {
     std::vector<std::string> row;
-    for (const auto& name : plan.varied) row.push_back(trial["settings"][name].get<std::string>());
-    row.push_back(trial.contains("val_mean") ? percent(trial["val_mean"]) : "failed");
-    row.push_back(trial.contains("final_val_mean") ? percent(trial["final_val_mean"]) : "-");
-    row.push_back(trial["chosen"].get<bool>() ? "chosen" : "");
+    for (const auto& name : plan.varied) row.push_back(trial.settings.at(name));
+    row.push_back(trial.val.empty() ? "failed" : percent(mean_of_runs(trial.val).mean));
+    row.push_back(trial.final_val.empty() ? "-" : percent(mean_of_runs(trial.final_val).mean));
+    row.push_back(trial.chosen ? "chosen" : "");
     rows.push_back(row);
   }
   fmt::print("{}\nThe chosen one, tested:\n", format_table(header, rows));
   print_runs(result.runs, false);
 }
 
-// A folder with the runs of all splits, rather than one run.
+// Whether a folder has the runs of all splits, rather than one run.
 bool holds_all_splits(const std::string& folder) {
   const std::string path = folder + "/config.toml";
   if (!std::filesystem::exists(path)) return false;
   TrainConfig config;
-  apply_toml(config, read_whole_file(path), {}, path);
+  apply_toml(config, read_sealed_toml(path), {}, path);
   return config.split == "all";
 }
 
 void resume(const Flags& flags) {
-  if (!flags.out.empty() || !flags.config_file.empty() || !flags.search_file.empty() ||
-      !flags.recipe.empty() || !flags.settings.given().empty())
-    throw UsageError(
-        "--resume takes everything from the run folder (--resume); give it alone, or with --json");
-  if (!holds_all_splits(flags.resume))
-    return print_or_json(train_one({}, flags.resume, true, flags.json), flags.json);
+  if (!holds_all_splits(flags.resume)) return train_one({{}, flags.resume}, /*resume=*/true, flags);
   TrainConfig config;
   const std::string path = flags.resume + "/config.toml";
-  apply_toml(config, read_whole_file(path), {}, path);
+  apply_toml(config, read_sealed_toml(path), {}, path);
   validate(config);
   train_all_splits(config, flags.resume, flags);
 }
 
-void work(Flags& flags) {
-  watch_for_interrupt();
-  check_jobs(flags.jobs);
-  if (flags.batch_runs > 0 && flags.jobs > 1)
-    throw UsageError("a batch is one job (--batch-runs); leave out --jobs");
-  if (flags.batch_runs > 0 && !flags.search_file.empty() && flags.out.empty())
-    throw UsageError("the batches of a search need a folder for their runs (--batch-runs); give --out too");
-  if (!flags.resume.empty()) return resume(flags);
-  if (flags.jobs > 1 && flags.out.empty())
-    throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
-  const auto texts = flags.settings.given();
-  auto given = flags.settings.names();
-  // The model first: which other settings there are is its business.
-  if (const auto model = texts.find("model"); model != texts.end())
-    assign(flags.config, "model", model->second);
-  if (!flags.config_file.empty())
-    given = apply_toml(flags.config, read_whole_file(flags.config_file), given, flags.config_file);
-  for (const auto& [name, text] : texts)
-    if (name != "model") assign(flags.config, name, text);
-  validate(flags.config);
-  apply_recipe(flags.config, given, flags.recipe);
-  validate(flags.config);
-  if (!flags.search_file.empty() && given.count("split"))
-    throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
-  if (!flags.search_file.empty()) return search(flags, given);
-  if (flags.batch_runs > 0 && flags.config.split != "all")
-    throw UsageError("a batch is made of the data set's splits (--batch-runs); give --split all too");
-  if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
-  print_or_json(train_one(flags.config, flags.out, false, flags.json), flags.json);
-}
-
 }  // namespace
 
-void run_train(TrainFlags& flags) {
-  work(flags);
+void run_train(const TrainFlags& flags) {
+  if (!flags.resume.empty()) return resume(flags);
+  if (!flags.search_file.empty()) return search(flags);
+  if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
+  train_one({flags.config, flags.out}, /*resume=*/false, flags);
 }
 
 }  // namespace eignn::cli

@@ -19,7 +19,7 @@ namespace eignn::cli {
 
 namespace {
 
-// The problem as the script reads it.
+// Writes the problem in the files that the script reads.
 void write_problem(const AtomicFolder& folder, const TrainConfig& config, const Dataset& dataset) {
   const Propagation S = make_propagation(dataset, config);
   std::vector<int64_t> row;
@@ -39,7 +39,7 @@ void write_problem(const AtomicFolder& folder, const TrainConfig& config, const 
   write_npy(folder.path("val.npy"), split.val);
 }
 
-// Null when there is no PyTorch.
+// Returns null when there is no PyTorch.
 Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64_t threads, int64_t epochs) {
   const std::string python = "/usr/bin/python3";
   if (run_child(
@@ -48,7 +48,7 @@ Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64
     warning("no PyTorch for /usr/bin/python3: the transcription is not timed; ./dev bench installs it");
     return nullptr;
   }
-  // Never committed: it goes with this object.
+  // Never committed, so that the destructor removes it.
   const auto place = std::filesystem::temp_directory_path() / fmt::format("eignn-bench-{}", getpid());
   const AtomicFolder folder(place.string());
   write_problem(folder, config, dataset);
@@ -63,7 +63,7 @@ Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64
 }  // namespace
 
 void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads) {
-  if (config.device != DeviceKind::cpu) return;  // the script has no GPU
+  if (config.device != DeviceKind::cpu) return;  // the script does not use a GPU
   constexpr int64_t most = 10;
   const Json timed =
       time_transcription(config, dataset, threads, std::min(most, comparison["blocks"].get<int64_t>()));

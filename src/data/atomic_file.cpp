@@ -10,10 +10,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 #include <system_error>
 
+#include "data/memory_limit.h"
 #include "eignn/error.h"
 
 namespace eignn {
@@ -49,9 +53,40 @@ std::string follow_links(const std::string& path) {
   return none ? path : target.string();
 }
 
+constexpr const char* temporary_mark = ".tmp-";
+
 std::string temporary_name(const std::string& target) {
   static std::atomic<unsigned> counter{0};
-  return fmt::format("{}.tmp-{}-{}", target, getpid(), counter++);
+  return fmt::format("{}{}{}-{}", target, temporary_mark, getpid(), counter++);
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// The process that made a temporary of this name; 0 for a name that is none.
+pid_t maker_of(const std::string& name) {
+  const size_t mark = name.rfind(temporary_mark);
+  if (mark == std::string::npos) return 0;
+  const size_t digits = mark + std::string_view(temporary_mark).size();
+  char* end = nullptr;
+  const int64_t maker = std::strtoll(name.c_str() + digits, &end, 10);
+  return *end == '-' && maker > 0 && maker <= std::numeric_limits<pid_t>::max() ? static_cast<pid_t>(maker)
+                                                                                : 0;
+}
+
+// What a process that died while it wrote this very file left beside it.
+void remove_dead_temporaries(const std::string& target) {
+  const std::string folder = folder_of(target), name = target.substr(target.rfind('/') + 1) + temporary_mark;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  if (!entries) return;
+  while (const dirent* entry = readdir(entries.get())) {
+    const std::string found = entry->d_name;
+    if (found.rfind(name, 0) != 0) continue;
+    const pid_t maker = maker_of(found);
+    if (maker != 0 && kill(maker, 0) != 0 && errno == ESRCH) remove_folder(folder + "/" + found);
+  }
 }
 
 }  // namespace
@@ -80,6 +115,11 @@ void remove_folder(const std::string& path) {
   nftw(path.c_str(), remove, open_folders, FTW_DEPTH | FTW_PHYS);
 }
 
+void remove_temporaries(const std::string& folder) {
+  for (const std::string& name : names_in_folder(folder))
+    if (maker_of(name) != 0) remove_folder(folder + "/" + name);
+}
+
 void flush_folder(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
@@ -96,14 +136,17 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
   if (exists && access(target_.c_str(), W_OK) != 0) refuse_file("write", path_, errno);
 
   const bool in_place = exists && !S_ISREG(status.st_mode);
-  if (!in_place) temporary_ = temporary_name(target_);
+  if (!in_place) {
+    remove_dead_temporaries(target_);
+    temporary_ = temporary_name(target_);
+  }
   file_.reset(in_place ? std::fopen(target_.c_str(), "wbe") : std::fopen(temporary_.c_str(), "wbxe"));
   if (!file_) {
     const int error = errno;
     temporary_.clear();
     refuse_file("write", path_, error);
   }
-  // Keeps the mode of the file that is replaced. Some file systems have no modes: then there is none to keep.
+  // Keeps the mode of the file that is replaced. A failure is ignored, since some file systems have no modes.
   if (exists && !in_place) static_cast<void>(fchmod(fileno(file_.get()), status.st_mode & 07777U) == 0);
 }
 
@@ -134,6 +177,7 @@ AtomicFolder::AtomicFolder(const std::string& path) : target_(path) {
   while (target_.size() > 1 && target_.back() == '/') target_.pop_back();
   struct stat status = {};
   if (lstat(target_.c_str(), &status) == 0) refuse_file("write", target_, EEXIST);
+  remove_dead_temporaries(target_);
   temporary_ = temporary_name(target_);
   if (mkdir(temporary_.c_str(), 0777) != 0) {
     const int error = errno;
@@ -172,7 +216,7 @@ FileHandle open_for_reading(const std::string& path) {
   FileHandle file(std::fopen(path.c_str(), "rbe"));
   if (!file) refuse_file("read", path, errno);
   struct stat status = {};
-  // Opening a folder succeeds, only reading it fails, and late.
+  // Opening a folder succeeds; without this check only a later read would fail.
   if (fstat(fileno(file.get()), &status) == 0 && S_ISDIR(status.st_mode)) refuse_file("read", path, EISDIR);
   return file;
 }
@@ -181,12 +225,18 @@ std::string read_whole_file(const std::string& path) {
   const FileHandle file = open_for_reading(path);
   struct stat status = {};
   const bool sized = fstat(fileno(file.get()), &status) == 0 && S_ISREG(status.st_mode);
-  // One byte more than the file holds, so that the first read already meets its end.
+  if (sized) require_memory(static_cast<uint64_t>(status.st_size), path);
+  const uint64_t limit = sized ? 0 : memory_limit();
+  // One byte more than the file has, so that the first read already reaches its end.
   std::string content(sized ? static_cast<size_t>(status.st_size) + 1 : size_t{1} << 16, '\0');
   size_t used = 0;
   while (true) {
     used += std::fread(&content[used], 1, content.size() - used, file.get());
     if (used < content.size()) break;
+    if (!sized && 2 * content.size() > limit)  // a device such as /dev/zero, or an endless pipe
+      throw ResourceError(fmt::format("it has not ended after {:.1f} GB, and no more memory may be taken",
+                                      static_cast<double>(content.size()) / 1e9),
+                          path, "check that it is the right file");
     content.resize(2 * content.size());
   }
   if (std::ferror(file.get()) != 0) refuse_file("read", path, errno);

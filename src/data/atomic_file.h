@@ -18,13 +18,17 @@ using FileHandle = std::unique_ptr<std::FILE, FileCloser>;
 /// or is a folder, is a DataError.
 [[noreturn]] void refuse_file(const char* verb, const std::string& path, int error);
 
-/// Makes a folder and those above it; that they exist is fine.
+/// Makes a folder and its parents where they do not exist.
 void make_folders(const std::string& path);
 
-/// Removes a folder with all that is in it; links are not followed. That there is none is fine.
+/// Removes a folder and its contents; links are not followed. Does nothing where there is no such folder.
 void remove_folder(const std::string& path);
 
-/// Makes sure that renamed and new names in a folder are on the disk; best effort, some systems cannot.
+/// Removes the temporaries of AtomicFile and AtomicFolder that lie in a folder, whoever made them. For one
+/// who holds the folder's lock.
+void remove_temporaries(const std::string& folder);
+
+/// Flushes new and renamed entries of a folder to the disk, on systems that can.
 void flush_folder(const std::string& path);
 
 /// A file that appears whole or not at all. Bytes go to a temporary in the same folder; `commit` flushes it
@@ -58,7 +62,7 @@ class AtomicFile {
 void write_file_atomically(const std::string& path, const std::string& content);
 
 /// A folder of files that appears whole or not at all: `commit` renames a temporary folder beside it to
-/// `path`; without `commit` the destructor removes that folder. A path where something is already is refused.
+/// `path`; without `commit` the destructor removes that folder. A path that exists is refused.
 ///
 ///     AtomicFolder folder("texas");
 ///     write_npy(folder.path("edges.npy"), {2, 2}, edges);
@@ -79,7 +83,7 @@ class AtomicFolder {
   std::string temporary_;  // empty after the rename
 };
 
-/// The names of what a folder holds, in the order of their bytes, without . and ..
+/// The names of a folder's entries, sorted by bytes, without . and ..
 std::vector<std::string> names_in_folder(const std::string& path);
 
 /// Opens a file for reading, in binary. DataError when it is missing or a folder, ResourceError when

@@ -1,4 +1,4 @@
-// The folders that the environment names.
+// The folders that environment variables name.
 #pragma once
 
 #include <string>
@@ -9,13 +9,15 @@ namespace eignn {
 /// The value of an environment variable; empty when it is not set.
 std::string environment(const char* variable);
 
-/// Where what can be had again is kept: $EIGNN_CACHE, else $XDG_CACHE_HOME/eignn, else ~/.cache/eignn.
+/// The folder for files that can be recomputed or downloaded again: $EIGNN_CACHE, else $XDG_CACHE_HOME/eignn,
+/// else ~/.cache/eignn; without $HOME eignn-cache in the system's temporary folder.
 std::string cache_folder();
 
-/// Where data sets are looked for: each folder of $EIGNN_DATA (a list with colons), then the cache's `data`.
+/// Where data sets are searched: each folder of $EIGNN_DATA (separated by colons), then `data` in the cache
+/// folder.
 std::vector<std::string> data_folders();
 
-/// Where downloads go: the last of the above.
+/// Where downloads go: the last of data_folders().
 std::string download_folder();
 
 }  // namespace eignn

@@ -1,8 +1,8 @@
-// The named sets as tables. Addresses are pinned to a commit where the host has such a thing. The sums are of
-// copies whose nodes and arcs the readers' tests count; where none is given the host's copy was never seen,
-// and `eignn fetch` records the sums of what it gets.
+// The named sets as tables. Addresses are pinned to a commit where the host has commits. The SHA-256 sums are
+// those of copies that the readers' tests check. Where no sum is given, `eignn fetch` records that of what it
+// downloads.
 //
-// In a data folder the set NAME is the folder NAME, as `eignn fetch` lays it out, or else one of `elsewhere`.
+// In a data folder the set NAME is the folder NAME, which `eignn fetch` makes, or else one of `elsewhere`.
 #include "data/catalogue.h"
 
 #include <fmt/format.h>
@@ -128,6 +128,22 @@ const GeomGcn geom_gcn[] = {
 };
 // clang-format on
 
+// docs/data.md has the evidence.
+struct Caveat {
+  const char* name;
+  const char* text;
+};
+constexpr const char* treated_as_symmetric =
+    "published EIGNN figures on this set come from a directed graph treated as if it were symmetric; the set "
+    "whose name ends in -filtered has no duplicate nodes";
+constexpr Caveat caveats[] = {
+    {"cornell",
+     "these are Texas's features and labels on Cornell's graph: the two published files are identical; "
+     "cornell-true is the corrected set"},
+    {"chameleon", treated_as_symmetric},
+    {"squirrel", treated_as_symmetric},
+};
+
 NamedSet of_geom_gcn(const GeomGcn& row) {
   NamedSet set;
   set.name = row.name;
@@ -142,6 +158,9 @@ NamedSet of_geom_gcn(const GeomGcn& row) {
     const std::string file = fmt::format("{}_split_0.6_0.2_{}.npz", row.name, k);
     add("splits/" + file, "splits/" + file, row.splits[k]);
   }
+  const auto caveat = std::find_if(std::begin(caveats), std::end(caveats),
+                                   [&](const Caveat& known) { return set.name == known.name; });
+  if (caveat != std::end(caveats)) set.caveat = caveat->text;
   // No NAME.npz: another collection has files of these names, and its cornell.npz is another graph.
   set.elsewhere = {fmt::format("geom_gcn/new_data/{}", row.name)};
   return set;
@@ -284,7 +303,8 @@ std::optional<std::string> find_in_folder(const NamedSet& set, const std::string
     std::error_code unreadable;
     return fs::is_regular_file(path, unreadable);
   };
-  // A set of one file may be that file; a folder is the set when all that it needs is inside.
+  // A set of one file may be that file itself. A folder is a copy of the set when it has all files in
+  // `needs`.
   const auto copy_at = [&](const std::string& path) -> std::optional<std::string> {
     if (!set.entry.empty() && is_file(path)) return path;
     const bool whole = std::all_of(set.needs.begin(), set.needs.end(),

@@ -1,4 +1,4 @@
-// The public data sets that have a name here: where they are had from, and where they lie on a disk.
+// The public data sets that have a name: where they are downloaded from, and where copies are on disk.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ struct NamedSet {
   std::vector<std::string> needs;      ///< what lies in every copy of the folder
   std::string entry;                   ///< the one of them that a reader opens; empty: the folder
   std::vector<std::string> elsewhere;  ///< where else under a data folder a copy may lie
+  std::string caveat;                  ///< what to know before figures on it are believed; docs/data.md
 
   /// The sum of the files' sizes; -1 when one is not known.
   int64_t size() const;
@@ -40,12 +41,12 @@ const NamedSet* named_set(const std::string& name);
 /// The copy of a set in one data folder: the path that read_dataset_file() takes; nothing when it has none.
 std::optional<std::string> find_in_folder(const NamedSet& set, const std::string& folder);
 
-/// The first copy in these folders; nothing when none has one, or the name is not known.
+/// The first copy in these folders; nothing when there is none, or the name is not known.
 std::optional<std::string> find_named_set(const std::string& name,
                                           const std::vector<std::string>& folders = data_folders());
 
-/// The same, or an error that says what to do: ArgumentError (field "dataset") for an unknown name, DataError
-/// for a set that is not here.
+/// The same, or an error with a remedy: ArgumentError (field "dataset") for an unknown name, DataError for a
+/// set of which there is no copy.
 std::string require_named_set(const std::string& name,
                               const std::vector<std::string>& folders = data_folders());
 

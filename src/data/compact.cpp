@@ -9,16 +9,16 @@
 //                   (n, c) 0 and 1    the set of labels of each node, of c
 //   labels_known    (n,) bool         optional: false where the labels of a node are not known
 //   graph_id        (n,) integers     optional: which graph a node is of; any ids, renumbered in their order
-//   train_masks     (k, n) bool       optional, all three or none: who is in the part in each of k splits;
+//   train_masks     (k, n) bool       optional, all three or none: the nodes of the part in each of k splits;
 //   val_masks       (k, n) bool       (n,) is one split
 //   test_masks      (k, n) bool
 //
-// Masks may be integers, not zero: in. Arrays may be in C or Fortran order. There are as many classes as the
-// largest label and one. Other arrays are ignored.
+// Masks may be integers: a node is in the part where the entry is not zero. Arrays may be in C or Fortran
+// order. The number of classes is the largest label plus one. Other arrays are ignored.
 //
-// As written here: compressed, edges, labels and graph ids int32 where that suffices and else int64, features
-// uint8 where every one is a whole number from 0 to 255 and else as they were, sets of labels uint8, the rest
-// bool, all in C order.
+// write_compact() writes compressed arrays in C order: edges, labels and graph ids as int32 where that
+// suffices and else int64; features as uint8 where all are whole numbers from 0 to 255 and else in their own
+// type; sets of labels as uint8; the rest as bool.
 #include "data/compact.h"
 
 #include <fmt/format.h>

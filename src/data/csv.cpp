@@ -23,42 +23,10 @@
 #include <utility>
 
 #include "data/text_lines.h"
+#include "data/utf8.h"
 
 namespace eignn {
 namespace {
-
-// Bytes of the UTF-8 character at the start of `text`; 0 when there is none.
-size_t character_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0U) != 0x80) return 0;
-  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-  const bool beyond = lead == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
-// The first byte that is not UTF-8; npos when all of it is. Eight bytes at a time as long as they are ASCII.
-size_t first_invalid(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    uint64_t eight = 0;
-    if (text.size() - at >= sizeof(eight)) {
-      std::memcpy(&eight, &text[at], sizeof(eight));
-      if ((eight & 0x8080808080808080U) == 0) {
-        at += sizeof(eight);
-        continue;
-      }
-    }
-    const size_t length = character_length(text.substr(at));
-    if (length == 0) return at;
-    at += length;
-  }
-  return std::string_view::npos;
-}
 
 bool spells_number(std::string_view text) {
   double value = 0;
@@ -81,7 +49,7 @@ CsvReader::CsvReader(std::string_view text, std::string origin, CsvOptions optio
 }
 
 void CsvReader::check_utf8() const {
-  const size_t bad = first_invalid(text_);
+  const size_t bad = first_not_utf8(text_);
   if (bad == std::string_view::npos) return;
   const auto before = text_.substr(0, bad);
   eignn::refuse(
@@ -133,7 +101,7 @@ bool CsvReader::next() {
   return true;
 }
 
-// Steps over lines without a field, and over comments if there may be some; false at the end.
+// Skips lines without a field, and comments where they are allowed. Returns false at the end.
 bool CsvReader::skip_to_row(bool comments) {
   while (at_ < text_.size()) {
     size_t k = at_;

@@ -16,8 +16,8 @@ struct CsvOptions {
   size_t columns = 0;      ///< 0: as many as the first line has
 };
 
-/// Walks over the rows of a comma-separated text in memory (the rules are in csv.cpp). The text must outlive
-/// the reader, the fields of a row live until the next one.
+/// Iterates over the rows of a comma-separated text in memory (the rules are in csv.cpp). The text must
+/// outlive the reader. The fields of a row are valid until the next row.
 ///
 ///     CsvReader rows(text, path);
 ///     const size_t id = rows.need("id");
@@ -31,7 +31,7 @@ class CsvReader {
   /// The column names, without blanks around them; empty when there is no header.
   const std::vector<std::string>& names() const { return names_; }
   std::optional<size_t> find(std::string_view name) const;
-  /// The same, but a column that is not there is an error.
+  /// The same; DataError where there is no such column.
   size_t need(std::string_view name) const;
 
   /// Steps to the next row; false after the last.
@@ -39,9 +39,9 @@ class CsvReader {
 
   /// Fields in each row. Without a header and without rows: 0.
   size_t columns() const { return columns_; }
-  /// As the file has it, blanks included, without its quotes.
+  /// The field with its blanks, without its quotes.
   std::string_view field(size_t column) const { return fields_[column]; }
-  /// Nothing in it but blanks.
+  /// Whether the field is empty but for blanks.
   bool is_empty(size_t column) const;
   /// The finite number that the field spells; blanks around it are fine.
   double number(size_t column) const;
@@ -62,7 +62,7 @@ class CsvReader {
 
   std::string_view text_;
   std::string origin_;
-  size_t at_ = 0;      // the first byte that is not read
+  size_t at_ = 0;      // the first unread byte
   int64_t next_line_;  // its line
   int64_t line_;       // where the current row starts
   char separator_ = ',';
@@ -70,7 +70,7 @@ class CsvReader {
   size_t columns_ = 0;
   std::vector<std::string> names_;
   std::vector<std::string_view> fields_;
-  std::deque<std::string> unescaped_;  // the row's fields that held doubled quotes
+  std::deque<std::string> unescaped_;  // fields of the row that had doubled quotes
 };
 
 }  // namespace eignn

@@ -31,6 +31,8 @@ Dataset make_dataset(Graph graph, const torch::Tensor& features, const torch::Te
   set.arcs_in_file = graph.arcs();
   set.graph = std::move(graph);
   set.features = features.detach().to(torch::kCPU, torch::kFloat64).contiguous();
+  require(torch::isfinite(set.features).all().item<bool>(), "features", "a feature is not a finite number",
+          "fill gaps first, with a median or a mean");
   if (!labels.defined()) return set;
 
   const int64_t n = set.nodes();

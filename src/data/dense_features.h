@@ -1,4 +1,4 @@
-// What readers share that make dense features of what a file lists.
+// Helpers of readers whose files list the non-zero features, which become dense here.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace eignn {
 
-/// (rows, columns) zeros for the features that `listed_bytes` bytes of a file list by their places. Refused
-/// above 8 GiB, and when so few bytes cannot mean so many features: the places are then wrong.
+/// (rows, columns) zeros for features that `listed_bytes` bytes of a file list by index. DataError above 8
+/// GiB, and where the size is implausible for so few bytes: an index is then wrong.
 Array zero_features(int64_t rows, int64_t columns, ElementType type, size_t listed_bytes,
                     const std::string& origin);
 
-/// The same numbers as uint8 where every one is a whole number from 0 to 255, else as they are.
+/// The array as uint8 where every number is a whole one from 0 to 255, else unchanged.
 Array as_bytes_if_exact(Array array);
 
 }  // namespace eignn

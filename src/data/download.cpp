@@ -35,21 +35,21 @@ constexpr long partial_content = 206;
 constexpr long range_not_satisfiable = 416;
 constexpr const char* go_on = "run it again: it goes on where it stopped";
 
-// What one request is to do and what became of it.
+// The input and the state of one request.
 struct Transfer {
   std::string part, version_file;
-  int64_t start = 0;  // the bytes that are there and are not asked for
+  int64_t start = 0;  // bytes that are present and not requested again
   const DownloadOptions* options = nullptr;
 
   CURL* curl = nullptr;
   FileHandle file;
-  std::string etag, last_modified, content_range;  // of the last answer, after redirections
+  std::string etag, last_modified, content_range;  // of the last response, after redirections
   bool begun = false;
   bool wrong_range = false;
   int write_error = 0;
 };
 
-// "Name: value" of an answer's head; names are the same in any case.
+// The value in a response's header line "Name: value"; names are case-insensitive.
 std::string_view value_of(std::string_view line, std::string_view name) {
   const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
   if (line.size() <= name.size() || line[name.size()] != ':') return {};
@@ -71,7 +71,7 @@ size_t on_head(char* data, size_t, size_t size, void* user) {
   return size;
 }
 
-// Decides, once the answer's head is known, whether the bytes follow those that are there or replace them.
+// Called when the response's header is known: decides whether its bytes continue the file or replace it.
 bool begin(Transfer& transfer) {
   transfer.begun = true;
   long status = 0;
@@ -87,7 +87,7 @@ bool begin(Transfer& transfer) {
     return false;
   }
   if (transfer.start > 0) return true;
-  // If-Range takes no weak ETag: those do not promise equal bytes.
+  // If-Range does not accept weak ETags, which do not guarantee equal bytes.
   const bool strong = !transfer.etag.empty() && transfer.etag.rfind("W/", 0) != 0;
   const std::string& version = strong ? transfer.etag : transfer.last_modified;
   std::error_code none;
@@ -100,7 +100,7 @@ size_t on_body(char* data, size_t, size_t size, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
   try {
     if (!transfer.begun && !begin(transfer)) return 0;
-  } catch (const std::exception&) {  // must not cross libcurl
+  } catch (const std::exception&) {  // must not pass through libcurl
     transfer.write_error = EIO;
     return 0;
   }
@@ -135,7 +135,7 @@ void set_protocols(CURL* curl, const std::string& url) {
 #endif
 }
 
-// The curl command reads these variables, the library does not. (It reads those of proxies.)
+// The curl command reads these variables, but the library does not (it reads only those of proxies).
 void set_certificates(CURL* curl) {
   for (const char* variable : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"})
     if (const auto file = environment(variable); !file.empty()) {
@@ -180,7 +180,7 @@ Answer request(const std::string& url, const std::string& version, Transfer& tra
   set(curl, CURLOPT_XFERINFODATA, &transfer);
 
   std::unique_ptr<curl_slist, void (*)(curl_slist*)> fields(nullptr, curl_slist_free_all);
-  // CURLOPT_RANGE and not CURLOPT_RESUME_FROM, which takes a whole file for a failure.
+  // Not CURLOPT_RESUME_FROM, which fails where the server sends the whole file.
   if (transfer.start > 0) {
     set(curl, CURLOPT_RANGE, fmt::format("{}-", transfer.start).c_str());
     if (!version.empty()) fields.reset(curl_slist_append(nullptr, ("If-Range: " + version).c_str()));
@@ -189,7 +189,7 @@ Answer request(const std::string& url, const std::string& version, Transfer& tra
 
   Answer answer;
   answer.code = curl_easy_perform(curl);
-  // An empty file has no body to begin with.
+  // An empty file has no body, so that on_body() is not called.
   if (answer.code == CURLE_OK && !transfer.begun && !begin(transfer)) answer.code = CURLE_WRITE_ERROR;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
   answer.reason = *reason != '\0' ? reason : curl_easy_strerror(answer.code);
@@ -234,7 +234,7 @@ std::string download(const std::string& url, const std::string& path, const Down
   transfer.part = path + ".part";
   transfer.version_file = transfer.part + ".version";
   transfer.options = &options;
-  transfer.file.reset(std::fopen(transfer.part.c_str(), "abe"));  // makes it, keeps what there is
+  transfer.file.reset(std::fopen(transfer.part.c_str(), "abe"));  // creates it, or keeps its content
   if (transfer.file) transfer.file.reset(std::fopen(transfer.part.c_str(), "r+be"));
   if (!transfer.file) refuse_file("write", transfer.part, errno);
 
@@ -246,7 +246,7 @@ std::string download(const std::string& url, const std::string& path, const Down
   if (resumable && fstat(fileno(transfer.file.get()), &status) == 0) transfer.start = status.st_size;
 
   Answer answer = request(url, version, transfer);
-  // The server has no more bytes than are there, or sends others than were asked for.
+  // The server has no bytes beyond those present, or has sent another range than the requested one.
   const bool no_such_range = answer.status == range_not_satisfiable && transfer.start > 0;
   if (no_such_range || transfer.wrong_range) {
     transfer.start = 0;

@@ -7,16 +7,17 @@
 namespace eignn {
 
 struct DownloadOptions {
-  std::string sha256;  ///< what the file must have; empty: not known
+  std::string sha256;  ///< the expected sum; empty: not known
 
-  /// Told the bytes that are there and the bytes there will be (-1: not known); false stops the download.
+  /// Called with the bytes that are present and the total (-1: not known); returning false stops the
+  /// download.
   std::function<bool(int64_t done, int64_t total)> progress;
 
-  long connect_seconds = 30;  ///< to wait for an answer to the connection
-  long silent_seconds = 60;   ///< to wait while nothing arrives
+  long connect_seconds = 30;  ///< to wait for a connection
+  long silent_seconds = 60;   ///< to wait without receiving a byte
 };
 
-/// Thrown when `progress` said to stop; what has arrived is kept.
+/// Thrown when `progress` returned false; the bytes received so far are kept.
 struct DownloadStopped {};
 
 /// Downloads one file over HTTP or HTTPS, which appears under `path` whole and checked, or not at all;

@@ -19,7 +19,8 @@ std::string_view without_comment(std::string_view line) {
   return line.substr(0, end);
 }
 
-// Names of two or more columns: words that begin with a letter or _ (perhaps quoted), as no node id does.
+// Whether the line has the names of two or more columns: words that begin with a letter or _ (perhaps
+// quoted), as no node id does.
 bool names_columns(std::string_view line) {
   for (int columns = 1;; ++columns) {
     std::string_view word = take_word(&line, ',');
@@ -33,7 +34,7 @@ bool names_columns(std::string_view line) {
   }
 }
 
-// Steps over the separator; what follows the second column is refused.
+// Skips the separator. Anything after the second column is refused.
 void end_column(const TextLines& lines, std::string_view* rest, bool last) {
   skip_blanks(rest);
   if (last && !rest->empty()) {

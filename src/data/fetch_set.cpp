@@ -1,8 +1,8 @@
-// How a data set comes into a data folder.
+// Downloads a data set into a data folder.
 //
 // Its files are collected in NAME.part, which is renamed to NAME at the very end: an interrupted or wrong
-// download is never taken for a data set, and the next attempt finds what already arrived. The set's folder
-// gets a SHA256SUMS as `sha256sum` writes and checks it, with the addresses as comments.
+// download is never taken for a data set, and the next attempt continues it. The set's folder gets a
+// SHA256SUMS in the format of `sha256sum`, with the addresses as comments.
 #include "data/fetch_set.h"
 
 #include <fmt/format.h>
@@ -53,7 +53,7 @@ class FolderLock {
   explicit FolderLock(const std::string& folder)
       : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (descriptor_ < 0) refuse_file("read", folder, errno);
-    // A file system without locks is no reason not to download.
+    // A file system without locks does not prevent the download.
     if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     close(descriptor_);
     throw ResourceError("another download is at work here", folder, "wait for it");
@@ -88,7 +88,7 @@ Sums read_sums(const std::string& path) {
   return sums;
 }
 
-// Checks a set that is there against the sums of the catalogue and those that were recorded.
+// Checks an existing copy against the sums of the catalogue and those recorded in SHA256SUMS.
 Fetched check_copy(const NamedSet& set, const std::string& folder, Fetched result) {
   Sums expected;
   if (const std::string path = folder + "/" + sums_file; fs::exists(path)) expected = read_sums(path);
@@ -104,7 +104,7 @@ Fetched check_copy(const NamedSet& set, const std::string& folder, Fetched resul
   return result;
 }
 
-// The files of the catalogue, downloaded into NAME.part; their sums.
+// Downloads the files of the catalogue into NAME.part and returns their sums.
 Sums collect(const NamedSet& set, const FetchOptions& options, const std::string& folder) {
   Sums sums;
   int64_t before = 0;
@@ -113,7 +113,7 @@ Sums collect(const NamedSet& set, const FetchOptions& options, const std::string
     const std::string path = folder + "/" + file.path;
     make_folders(fs::path(path).parent_path().string());
     std::string& sum = sums[file.path];
-    // What an interrupted attempt has brought whole need not come again.
+    // A file that an interrupted attempt has completed is not downloaded again.
     if (fs::exists(path)) sum = sha256_of_file(path);
     if (sum.empty() || (!file.sha256.empty() && sum != file.sha256)) {
       DownloadOptions one;
@@ -129,7 +129,8 @@ Sums collect(const NamedSet& set, const FetchOptions& options, const std::string
   return sums;
 }
 
-// Unpacks the one file of the set beside itself and removes it; the sums of what was inside.
+// Unpacks the archive of the set into the folder `unpacked` beside it, removes the archive, and returns the
+// sums of its files.
 Sums unpack(const NamedSet& set, const std::string& folder) {
   const std::string archive = folder + "/" + set.files.front().path, inside = folder + "/unpacked";
   remove_folder(inside);  // of an interrupted attempt
@@ -143,7 +144,7 @@ Sums unpack(const NamedSet& set, const std::string& folder) {
         refuse("the archive lacks " + quote(file), archive, "get the set from another place");
   } catch (const Error&) {
     remove_folder(inside);
-    fs::remove(archive);  // so that the next attempt does not meet it again
+    fs::remove(archive);  // so that the next attempt downloads it again
     throw;
   }
   fs::remove(archive);

@@ -14,8 +14,8 @@ inline bool file_exists(const std::string& path) {
   return std::filesystem::exists(path, unreadable);
 }
 
-/// What stands before `suffix` in the names of a folder's files that end in it, in alphabetical order; none
-/// when there is no such folder. With "-G.json" the file ppi-G.json gives "ppi".
+/// The names of a folder's files that end in `suffix`, without it, in alphabetical order; empty when there is
+/// no such folder. With "-G.json" the file ppi-G.json gives "ppi".
 inline std::vector<std::string> stems_in(const std::string& folder, std::string_view suffix) {
   std::vector<std::string> stems;
   std::error_code unreadable;

@@ -14,13 +14,13 @@
 //   - when the title of the column states a number of features, as in "feature(feature_amount:931)"; or
 //   - when rows differ in length, every number is whole, the largest is above 1, and no row has more
 //     numbers than there would then be features. Other rows of differing length are refused as damaged.
-// Indices count from 0 and may come twice; there are as many features as the largest index and one (932 in
-// `film`: the number that its title states is the largest index).
+// Indices count from 0 and may be repeated; the number of features is the largest index plus one (932 in
+// `film`, whose title states the largest index).
 //
-// The splits are NAME_split_0.6_0.2_K.npz, K = 0, 1, …, with train_mask, val_mask and test_mask (n,), not
-// zero: in. They are looked for in NAME, in NAME/splits and in NAME/../../splits (as published: new_data/NAME
-// beside splits), and the first of these folders that has any is taken. Other numbers in the place of 0.6_0.2
-// are fine where those are not there.
+// The splits are NAME_split_0.6_0.2_K.npz, K = 0, 1, …, with train_mask, val_mask and test_mask (n,): a node
+// is in the part where the entry is not zero. They are searched in NAME, in NAME/splits and in
+// NAME/../../splits (as published: new_data/NAME beside splits), and the first of these folders that has any
+// is used. Other numbers in place of 0.6_0.2 are accepted where there are no files with these.
 #include "data/readers.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ constexpr const char* nodes_file = "/out1_node_feature_label.txt";
 constexpr const char* edges_file = "/out1_graph_edges.txt";
 constexpr const char* node_columns = "write id, features and label with a tab between them";
 
-// Steps over the line of titles, which no number begins, and returns it.
+// Reads the line of titles and returns it; a line that begins with a number is refused.
 std::string_view take_titles(TextLines* lines, const char* remedy) {
   if (!lines->next()) lines->refuse("the file is empty", remedy);
   const std::string_view line = lines->line();
@@ -75,7 +75,7 @@ struct NumberedRow {
 
 std::vector<NumberedRow> split_rows(TextLines* lines) {
   std::vector<NumberedRow> rows;
-  int64_t number = 1;  // of the titles
+  int64_t number = 1;  // the line of titles
   while (lines->next()) {
     const std::string_view line = lines->line();
     ++number;
@@ -182,7 +182,7 @@ Numbers parse_numbers(const std::vector<NodeRow>& rows, const std::string& origi
   return numbers;
 }
 
-constexpr double largest_index = 9007199254740991.0;  // up to it doubles hold whole numbers
+constexpr double largest_index = 9007199254740991.0;  // 2^53 - 1: doubles up to it hold all whole numbers
 
 bool is_index(double value) {
   return value >= 0 && value <= largest_index && value == std::floor(value);
@@ -253,7 +253,7 @@ bool is_split_number(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// The split files of a set in a folder by K, of one kind ("0.6_0.2").
+// The split files of a set in a folder, by K; all of one kind, such as "0.6_0.2".
 std::map<int, std::string> split_files(const std::string& folder, const std::string& name) {
   std::map<std::string, std::map<int, std::string>> kinds;
   if (!file_exists(folder)) return {};

@@ -27,7 +27,7 @@ struct Csr {
   int64_t rows = 0, columns = 0;
   std::vector<int64_t> begin;   // (rows + 1,)
   std::vector<int64_t> column;  // of each entry, in range
-  Array data;                   // as long
+  Array data;                   // the value of each entry
 };
 
 constexpr const char* save_again = "save the matrix again with scipy, as CSR";

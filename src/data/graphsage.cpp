@@ -5,16 +5,16 @@
 //   PREFIX-class_map.json  {"id": class, ...} or {"id": [0, 1, 0, ...], ...}: one label or a set of labels
 //   PREFIX-feats.npy       (n, d), in the order of the rows
 //
-// The three JSON files speak of the same nodes. An id is a whole number or a text; as a key, 7 is "7". Nodes
-// are numbered by id_map. Neither "val" nor "test" is train; both at once is refused. Other keys (GraphSAGE's
-// own files repeat features and labels in G.json) are skipped. The file does not say which nodes make up a
-// graph, so the set is one.
+// The three JSON files must have the same nodes. An id is a whole number or a text; as a key, 7 is "7". Nodes
+// are numbered by id_map. A node with neither "val" nor "test" true is in train; both true is refused. Other
+// keys (GraphSAGE's own files repeat features and labels in G.json) are skipped. The files do not say which
+// nodes make up a graph, so the set is one graph.
 //
-// What a link's source and target are: GraphSAGE's files come from networkx 1, where they are positions in
-// the list of nodes. So they are positions when all of them are whole numbers below n, whatever the ids are.
-// When one is a text or a number that is no position, and when the list is called "edges" (networkx 3.4 and
-// later), all are ids. A file of networkx 2 whose ids are 0 … n-1 reads the same both ways, if its nodes are
-// listed in that order.
+// The source and target of a link are positions in the list of nodes or ids. GraphSAGE's files come from
+// networkx 1, which writes positions, so they are taken as positions when all of them are whole numbers below
+// n, whatever the ids are. When one is a text or a number that is no position, or when the list is called
+// "edges" (networkx 3.4 and later), all are ids. For a file of networkx 2 whose ids are 0 … n-1, listed in
+// that order, both are the same.
 #include "data/readers.h"
 
 #include <fmt/format.h>
@@ -120,7 +120,7 @@ void set_labels(const KeyedNumbers& class_map, const std::string& path, const Ke
     const auto row = static_cast<size_t>(id_map.numbers[k]);
     if (!class_map.lists) {
       const int64_t label = class_map.numbers[begin];
-      if (label < -1 || label >= static_cast<int64_t>(n))  // memory will follow the number of classes
+      if (label < -1 || label >= static_cast<int64_t>(n))  // memory grows with the number of classes
         refuse(fmt::format("the class {} among {} nodes", label, n), at_key(path, id),
                "number the classes from 0, and use -1 where it is not known");
       set->labels[row] = label;

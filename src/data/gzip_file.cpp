@@ -31,7 +31,7 @@ size_t read_some(const FileHandle& file, char* to, size_t size, const std::strin
 
 #ifdef EIGNN_HAVE_ZLIB
 
-// Unpacks what it is fed.
+// A gzip decoder.
 class Inflater {
  public:
   explicit Inflater(std::string origin) : origin_(std::move(origin)) {
@@ -42,7 +42,8 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Unpacks up to `size` bytes; 0 at the end. `refill` gives the next packed bytes, none at their end.
+  // Unpacks up to `size` bytes and returns their number, 0 at the end. `refill` returns the next packed
+  // bytes, none at their end.
   template <class Refill>
   size_t unpack(char* to, size_t size, Refill refill) {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
@@ -76,7 +77,8 @@ class Inflater {
  private:
   static constexpr const char* copy_again = "download or copy it again";
 
-  // Another member may follow, or zeros that fill up the block of a tape. False: only the next bytes tell.
+  // Skips zeros (padding of tape blocks) and starts the next member. False where more input is needed to know
+  // whether there is one.
   bool start_member() {
     while (stream_.avail_in > 0 && *stream_.next_in == 0) {
       ++stream_.next_in;
@@ -146,8 +148,8 @@ class TextBlocks::Source {
 
   FileHandle file_;
   std::string origin_;
-  std::string packed_;  // bytes of the file, as it has them
-  size_t head_ = 0;     // of them, those that were read to see what the file is
+  std::string packed_;  // raw bytes of the file
+  size_t head_ = 0;     // of these, the bytes read to detect the format
 #ifdef EIGNN_HAVE_ZLIB
   std::unique_ptr<Inflater> inflater_;
 #endif

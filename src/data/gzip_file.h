@@ -9,8 +9,8 @@
 
 namespace eignn {
 
-/// The lines of a text file, packed with gzip or plain (by content), in blocks: a file of any size needs
-/// memory for one block.
+/// The lines of a text file, gzip or plain (recognised by content), in blocks: memory is needed for one block
+/// only, whatever the size of the file.
 ///
 ///     TextBlocks blocks("edge.csv.gz");
 ///     while (blocks.next()) use(blocks.block(), blocks.first_line());
@@ -33,7 +33,7 @@ class TextBlocks {
  private:
   class Source;
   std::unique_ptr<Source> source_;
-  std::string buffer_;  // the block, and after it the beginning of the next one
+  std::string buffer_;  // the block, followed by the beginning of the next one
   size_t used_ = 0;     // the block's bytes
   int64_t first_line_ = 1;
   std::string origin_;

@@ -41,8 +41,8 @@ std::string JsonPath::text() const {
   return path;
 }
 
-// Turns nlohmann's events into the visitor's, and keeps the path. The last level is that of the value to
-// come: a key sets it in an object, each value moves it on in an array.
+// Turns nlohmann's events into the visitor's, and keeps the path. The last level is that of the next value:
+// in an object a key sets it, in an array each value increments it.
 class JsonWalk {
  public:
   JsonWalk(std::string_view text, const std::string& origin, JsonVisitor& visitor)
@@ -59,7 +59,7 @@ class JsonWalk {
     return scalar({JsonScalar::Kind::real, 0, value, {}});
   }
   bool string(std::string& value) { return scalar({JsonScalar::Kind::text, 0, 0, value}); }
-  bool binary(json::binary_t&) { return false; }  // not in text
+  bool binary(json::binary_t&) { return false; }  // does not occur in text
 
   bool key(std::string& value) {
     path_.levels_[path_.depth_ - 1].key = value;
@@ -115,7 +115,7 @@ class JsonWalk {
     return true;
   }
 
-  // To the value that comes.
+  // Moves the path to the next value.
   void step() {
     if (!in_object_.empty() && !in_object_.back()) ++path_.levels_[path_.depth_ - 1].index;
   }
@@ -129,7 +129,7 @@ class JsonWalk {
 
 void walk_json(std::string_view text, const std::string& origin, JsonVisitor& visitor) {
   JsonWalk walk(text, origin, visitor);
-  // nlohmann takes a NUL for the end and would not see what follows.
+  // nlohmann takes a NUL for the end of the text and would ignore the rest.
   const size_t nul = text.find('\0');
   if (nul != std::string_view::npos) walk.fail("a zero byte", nul + 1);
   json::sax_parse(text.data(), text.data() + text.size(), &walk);

@@ -8,7 +8,7 @@
 
 namespace eignn {
 
-/// A value that holds no others.
+/// A value that is neither an object nor an array.
 struct JsonScalar {
   enum class Kind { null, boolean, whole, real, text };
   Kind kind = Kind::null;
@@ -21,7 +21,7 @@ struct JsonScalar {
   bool is_boolean() const { return kind == Kind::boolean; }
 };
 
-/// Where a value stands: `links[3].source` has the depth 3 and the keys "links", none and "source".
+/// The path to a value: `links[3].source` has the depth 3 and the keys "links", none and "source".
 class JsonPath {
  public:
   size_t depth() const { return depth_; }
@@ -43,7 +43,7 @@ class JsonPath {
   size_t depth_ = 0;
 };
 
-/// What happens in a JSON text, in its order. `path` is the value's own; the outermost one's has the depth 0.
+/// Receives the events of a JSON text in order. `path` is that of the value; the outermost value has depth 0.
 class JsonVisitor {
  public:
   virtual ~JsonVisitor() = default;
@@ -53,9 +53,9 @@ class JsonVisitor {
   virtual void close(const JsonPath& path) = 0;
 };
 
-/// Walks through a JSON text. Refused, with the line and the byte: what is not JSON by RFC 8259 (NaN among
-/// it), bytes that are not UTF-8, nesting deeper than 64. What the visitor throws passes through. A key that
-/// comes twice is the visitor's to refuse.
+/// Parses a JSON text. DataError, with the line and the byte, for what is not JSON by RFC 8259 (such as NaN),
+/// for bytes that are not UTF-8, and for nesting deeper than 64. Exceptions of the visitor pass through.
+/// Duplicate keys are not detected here; the visitor must refuse them.
 void walk_json(std::string_view text, const std::string& origin, JsonVisitor& visitor);
 
 }  // namespace eignn

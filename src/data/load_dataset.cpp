@@ -21,7 +21,7 @@ torch::Tensor index_of(const std::vector<int64_t>& nodes) {
   return torch::tensor(nodes, torch::kInt64);
 }
 
-// Only labelled nodes can be learned from or judged.
+// Keeps the labelled nodes: others can be neither trained on nor evaluated.
 torch::Tensor labelled(const std::vector<int64_t>& nodes, const torch::Tensor& known, const char* part,
                        const std::string& path) {
   const auto index = index_of(nodes);

@@ -17,7 +17,7 @@ MappedFile::MappedFile(const std::string& path) {
   if (fstat(fileno(file.get()), &status) != 0 || !S_ISREG(status.st_mode))
     refuse("only a regular file can be mapped", path, "give the path of a file");
   size_ = static_cast<size_t>(status.st_size);
-  if (size_ == 0) return;  // an empty mapping is an error, an empty file is not
+  if (size_ == 0) return;  // an empty file is valid, but cannot be mapped
   start_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fileno(file.get()), 0);
   if (start_ == MAP_FAILED) {
     const int error = errno;
@@ -25,7 +25,7 @@ MappedFile::MappedFile(const std::string& path) {
     throw ResourceError("cannot map: " + std::generic_category().message(error), path,
                         "copy it to a local disk");
   }
-  madvise(start_, size_, MADV_WILLNEED);  // the reading begins now, in large stretches
+  madvise(start_, size_, MADV_WILLNEED);  // starts reading ahead now
 }
 
 MappedFile::~MappedFile() {

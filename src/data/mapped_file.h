@@ -6,12 +6,12 @@
 
 namespace eignn {
 
-/// The bytes of a file, fetched from the disk as they are touched. A file that is renamed over or removed
-/// afterwards stays as it was; one that is cut or written in place does not, so this is for files that are
-/// only ever replaced (see AtomicFile). Writing to the memory does not reach the file.
+/// The bytes of a file, mapped into memory. They stay valid when the file is replaced by a rename or removed,
+/// but not when it is truncated or written in place, so this is for files that are only ever replaced (see
+/// AtomicFile). Writes to the memory do not change the file.
 class MappedFile {
  public:
-  explicit MappedFile(const std::string& path);  // an error when it cannot be read
+  explicit MappedFile(const std::string& path);  // throws when it cannot be read
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

@@ -7,8 +7,8 @@
 
 namespace eignn {
 
-/// The splits of the arrays train_masks, val_masks and test_masks: (k, n), who is in the part in each of k
-/// splits, or (n,), one split. Empty when there is none of the three.
+/// The splits given by the arrays train_masks, val_masks and test_masks: (k, n) with the nodes of the part in
+/// each of k splits, or (n,) for one split. Empty when none of the three is there.
 std::vector<NodeSplit> read_mask_splits(const NamedArrays& arrays, int64_t nodes);
 
 }  // namespace eignn

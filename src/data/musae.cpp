@@ -9,7 +9,7 @@
 // True or False (1 or 0); whole numbers, which are the classes; or texts, numbered in alphabetical order.
 // Quantities (the traffic of the Wikipedia sets) are no classes: refused, by a fraction or by a value >= n.
 //
-// Features become (n, d) zeros and ones, where d is the largest index and one.
+// Features become (n, d) zeros and ones, where d is the largest index plus one.
 #include "data/readers.h"
 
 #include <fmt/format.h>
@@ -130,7 +130,7 @@ void read_edges(const std::string& path, ArcList* arcs) {
     }
 }
 
-// How many features there are. Memory will follow it, so a number of them that few entries claim is refused.
+// The number of features. Memory grows with it, so a large number claimed by few entries is refused.
 int64_t feature_count(const KeyedNumbers& active, const std::string& path) {
   constexpr int64_t always_fine = 65536;
   int64_t largest = -1;

@@ -10,8 +10,8 @@
 
 namespace eignn {
 
-/// Arrays with names: the members of an .npz archive, or the .npy files of a folder, which is what unzip
-/// makes of the archive and what a build without libzip can read.
+/// Named arrays: the members of an .npz archive, or the .npy files of a folder. Unzipping the archive gives
+/// such a folder, which a build without libzip can read.
 ///
 ///     NamedArrays arrays("texas.npz");  // or "texas", a folder with edges.npy
 ///     Array edges = arrays.read("edges");
@@ -24,7 +24,7 @@ class NamedArrays {
 
   bool has(const std::string& name) const;
 
-  /// Its origin is "texas.npz[edges]" or "texas/edges.npy". One that is missing is a DataError.
+  /// The array, with the origin "texas.npz[edges]" or "texas/edges.npy". DataError where it is missing.
   Array read(const std::string& name) const;
 
   std::vector<std::string> names() const;

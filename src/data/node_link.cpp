@@ -135,7 +135,7 @@ class NodeLinkVisitor : public JsonVisitor {
 
   const std::string& origin_;
   NodeLinkGraph graph_;
-  List list_ = List::none;  // which of them the walk is in
+  List list_ = List::none;  // the list that is being read
   Record record_;
   bool has_nodes_ = false, has_links_ = false;
   std::unordered_set<int64_t> seen_;                    // ids of nodes

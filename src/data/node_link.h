@@ -13,13 +13,13 @@ struct NodeLinkGraph {
 
   std::vector<int64_t> ids;        ///< of the nodes, in the file's order, each once
   std::vector<uint8_t> val, test;  ///< of the nodes: 0, 1, or `not_stated`
-  std::vector<int64_t> source;     ///< of the links; what the numbers mean is the caller's to say
+  std::vector<int64_t> source;     ///< of the links: ids or positions, which the caller decides
   std::vector<int64_t> target;     ///< as long as `source`
   bool links_are_named_edges = false;
   std::vector<std::string> texts;  ///< each once
 
   int64_t nodes() const { return static_cast<int64_t>(ids.size()); }
-  /// An id as the key of a JSON object spells it: a number and the text of that number are then the same.
+  /// An id as the key of a JSON object, in which a number and its text are the same.
   std::string spelled(int64_t id) const;
 };
 

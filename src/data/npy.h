@@ -62,8 +62,8 @@ struct Array {
   /// Number of elements.
   int64_t size() const;
 
-  /// The elements as numbers of type T: float, double, int32_t, int64_t, uint8_t or uint64_t. Floats are
-  /// never cut to integers, and a number out of T's range is refused; integers become the nearest float.
+  /// The elements as numbers of type T: float, double, int32_t, int64_t, uint8_t or uint64_t. Floats are not
+  /// converted to integers, and a number out of T's range is refused; integers become the nearest float.
   template <class T>
   std::vector<T> as() const;
 

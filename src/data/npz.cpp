@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "data/atomic_file.h"
+#include "data/memory_limit.h"
 #include "data/text_lines.h"
 #include "data/zip_limits.h"
 
@@ -32,7 +33,7 @@ struct ZipError {
   ZipError& operator=(const ZipError&) = delete;
 };
 
-// Takes over the source, which may be null: then the error says why.
+// Takes ownership of the source. A null source is refused with the reason in `error`.
 zip_t* open_source(zip_source_t* source, ZipError* error, const std::string& origin) {
   zip_t* archive = source == nullptr ? nullptr : zip_open_from_source(source, ZIP_RDONLY, &error->value);
   if (archive != nullptr) return archive;
@@ -54,7 +55,7 @@ zip_t* open_archive(std::string_view bytes, const std::string& origin) {
   return open_source(zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error.value), &error, origin);
 }
 
-// numpy writes two methods only.
+// numpy uses only these two compression methods.
 void check_member(const zip_stat_t& member, const std::string& origin) {
   if (member.encryption_method != ZIP_EM_NONE) refuse("encrypted", origin, "save it without a password");
   if (member.comp_method != ZIP_CM_STORE && member.comp_method != ZIP_CM_DEFLATE) {
@@ -65,6 +66,7 @@ void check_member(const zip_stat_t& member, const std::string& origin) {
     refuse(fmt::format("{} bytes claim to unpack to {}", member.comp_size, member.size), origin,
            "if you trust it, save it with numpy.savez (not compressed)");
   }
+  require_memory(member.size, origin);
 }
 
 // All bytes of a member. Memory grows with what really arrives, not with what the archive claims.
@@ -152,8 +154,8 @@ void NpzWriter::add(const std::string& name, ElementType type, const std::vector
   members_.push_back({name + std::string(extension), npy_bytes(type, shape, data)});
 }
 
-// The archive is made in memory and goes through an AtomicFile, because libzip's own way of writing a file
-// replaces links and neither waits for the disk nor names the reason of a failure as we do.
+// The archive is made in memory and written through an AtomicFile, because libzip's own writing replaces
+// links, does not flush to the disk, and does not report the reason of a failure in our form.
 void NpzWriter::commit() {
   AtomicFile file(path_);
   ZipError error;

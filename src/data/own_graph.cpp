@@ -62,10 +62,10 @@ std::string only_one(const std::string& folder, const char* what, const std::vec
   return (fs::path(folder) / found[0]).string();
 }
 
-// Which node each row of a table is about: the column `id` says it, or the row's place.
+// The node of each row of a table, given by the column `id` or by the position of the row.
 class RowNodes {
  public:
-  // `nodes` is -1 when the table itself says how many there are.
+  // `nodes` is -1 when the table itself determines the number of nodes.
   RowNodes(const CsvReader& rows, const std::string& origin, int64_t nodes)
       : rows_(rows),
         origin_(origin),
@@ -82,7 +82,7 @@ class RowNodes {
   // The columns that are not the id.
   const std::vector<size_t>& values() const { return values_; }
 
-  // The node of the current row; -1 for one that is too many.
+  // The node of the current row; -1 for a surplus row.
   int64_t next() {
     const int64_t node = id_ ? rows_.whole_number(*id_, "write the node's number, from 0 on") : read_;
     ++read_;
@@ -114,7 +114,7 @@ class RowNodes {
   std::vector<bool> seen_;
 };
 
-// Where each of the n rows of features belongs: their ids must be 0 … n-1, each once. line_of[r] is for
+// The row of each node, from the ids of the n rows, which must be 0 … n-1, each once. line_of[r] is for
 // messages.
 std::vector<int64_t> row_of_node(const std::vector<int64_t>& ids, const std::vector<int64_t>& line_of,
                                  const std::string& origin) {
@@ -193,7 +193,7 @@ void read_labels(const std::string& path, RawDataset* set) {
     refuse("no node has a label", path, "label some nodes of each class");
 }
 
-// Nodes without a row take memory too: a short file with many columns must not ask for more than there is.
+// Nodes without a row take memory too, so that a short file with many columns could exhaust it.
 void check_label_memory(int64_t nodes, size_t columns, size_t text_size, const std::string& origin) {
   constexpr size_t always_fine = size_t{1} << 30;
   constexpr size_t largest_ratio = 100;

@@ -1,4 +1,4 @@
-// A graph of the user's own: a few files, tables or arrays, in a folder or named one by one.
+// A user's own graph: tables or arrays in a folder, or in files given one by one.
 #pragma once
 
 #include <string>

@@ -93,7 +93,8 @@ void append_arcs(const std::string& prefix, ArcList* arcs) {
   arcs->nodes += n;
 }
 
-// Appends numbers from 0 on, in the order of the ids, for graphs that no part had before.
+// Appends the number of each node's graph. The graphs of a part are new ones, numbered in the order of their
+// ids.
 void append_graphs(const Array& ids, int64_t* graphs, std::vector<int64_t>* graph_of) {
   const std::vector<int64_t> id_of = whole_numbers(ids);
   std::map<int64_t, int64_t> number;

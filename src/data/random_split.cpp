@@ -10,7 +10,8 @@ namespace eignn {
 
 namespace {
 
-// The groups of nodes that are split each by itself, in a random order.
+// The groups of labelled nodes that are split separately, each in random order: the classes, or all nodes
+// together for sets of labels.
 std::vector<torch::Tensor> strata(const Dataset& set, const torch::Tensor& order) {
   const auto labelled = order.masked_select(set.known.index_select(0, order));
   if (set.multi_label()) return {labelled};
@@ -30,7 +31,7 @@ struct Parts {
   }
 };
 
-// Nodes of the graphs in `chosen`, the labelled among them.
+// The labelled nodes of the graphs in `chosen`.
 torch::Tensor nodes_of(const Dataset& set, const torch::Tensor& chosen) {
   const auto graph = torch::tensor(set.graph_of, torch::kInt64);
   auto wanted = torch::zeros({set.graphs()}, torch::kBool);

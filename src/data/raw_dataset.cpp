@@ -51,7 +51,7 @@ void check_labels(const RawDataset& set) {
   if (set.labels.size() != n)
     refuse(fmt::format("{} labels for {} nodes", set.labels.size(), n), set.path, one_each);
   if (set.classes < 1) refuse("no node has a label", set.path, "label some nodes of each class");
-  // A model has weights for every class: one mistyped label must not fill the memory.
+  // A model has weights for every class, so that one mistyped label could exhaust the memory.
   constexpr int64_t most_classes = 1'000'000;
   if (set.classes > most_classes)
     refuse(fmt::format("a label of {}", set.classes - 1), set.path, "number the classes 0, 1, 2, ...");
@@ -108,11 +108,11 @@ void check(const RawDataset& set) {
 int64_t count_classes(const std::vector<int64_t>& labels) {
   int64_t largest = -1;
   for (const int64_t label : labels) largest = std::max(largest, label);
-  return std::min(largest, std::numeric_limits<int64_t>::max() - 1) + 1;  // `check` refuses so many
+  return std::min(largest, std::numeric_limits<int64_t>::max() - 1) + 1;  // check() refuses that many
 }
 
 std::string name_of_path(const std::string& path) {
-  std::error_code unnamed;  // a path without a name gives an empty one
+  std::error_code unnamed;  // errors give an empty name
   std::filesystem::path whole = std::filesystem::absolute(path, unnamed).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();  // "texas/" and "."
   return (std::filesystem::is_directory(whole, unnamed) ? whole.filename() : whole.stem()).string();

@@ -1,4 +1,4 @@
-// A data set as files give it, before any tensor is made of it: what every reader returns.
+// A data set as read from files, before it is converted to tensors; all readers return it.
 #pragma once
 
 #include <cstdint>
@@ -37,20 +37,20 @@ struct RawDataset {
   bool multi_label() const { return !label_sets.empty(); }
 };
 
-/// Throws the DataError of the first thing that does not fit: no node, an arc to a node that is not there,
-/// sizes that differ, a feature that is not finite, a label out of range, an arc between two graphs, a split
-/// with a node out of range or in two parts, a split without nodes to train, validate or test on. Every
-/// reader ends with it.
+/// Throws a DataError for the first inconsistency: no node, an arc to a node that does not exist, sizes that
+/// differ, a feature that is not finite, a label out of range, an arc between two graphs, a split with a node
+/// out of range or in two parts, a split without nodes to train, validate or test on. Every reader calls it
+/// at the end.
 void check(const RawDataset& set);
 
-/// How many classes single labels have: the largest and one.
+/// The number of classes of single labels: the largest label plus one.
 int64_t count_classes(const std::vector<int64_t>& labels);
 
-/// What a set is called: the last part of its path, for a file without the extension.
+/// The name of a set: the last part of its path, without the extension of a file.
 std::string name_of_path(const std::string& path);
 
-/// The split of three masks (n,), numbers of any type, not zero: in. `origin` names the masks in messages.
-/// Parts that overlap or are empty are refused here already, where their file is known.
+/// The split given by three masks (n,); a node is in a part where the mask is not zero. `origin` names the
+/// masks in messages. Parts that overlap or are empty are refused here, where their file is known.
 NodeSplit split_of_masks(const std::vector<uint8_t>& train, const std::vector<uint8_t>& val,
                          const std::vector<uint8_t>& test, int64_t nodes, const Where& origin);
 

@@ -22,7 +22,7 @@ RawDataset read_dataset_file(const std::string& path) {
   std::vector<const Reader*> found;
   std::vector<std::string> looked_for, signs;
   for (const Reader* reader : readers()) {
-    looked_for.push_back(fmt::format("{} ({})", reader->sign, reader->name));
+    looked_for.push_back(fmt::format("{} ({})", reader->signature, reader->name));
     if (!reader->recognise(path)) continue;
     found.push_back(reader);
     signs.push_back(looked_for.back());

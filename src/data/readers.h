@@ -10,12 +10,12 @@
 
 namespace eignn {
 
-/// One format. A new one is a file with its reader, a name here and a place in readers().
+/// One format. A new format needs a file with its reader, a declaration here and an entry in readers().
 struct Reader {
-  const char* name;  ///< of the format, for people
-  const char* sign;  ///< the files or arrays that it is known by, for people
-  /// Whether the file or folder at `path` has that sign. What is damaged or incomplete may have it: reading
-  /// then says what is wrong.
+  const char* name;       ///< of the format, for people
+  const char* signature;  ///< the files or arrays by which it is recognised, for people
+  /// Whether the file or folder at `path` has that sign. A damaged or incomplete set may have it; read() then
+  /// reports what is wrong.
   bool (*recognise)(const std::string& path);
   /// DataError for whatever does not follow the format.
   RawDataset (*read)(const std::string& path);
@@ -24,17 +24,17 @@ struct Reader {
 extern const Reader own_graph_reader, compact_reader, gnn_benchmark_reader, geom_gcn_reader, ogb_reader,
     ppi_reader, graphsage_reader, musae_reader;
 
-/// All of them, in the order in which messages list them.
+/// All readers, in the order in which messages list them.
 const std::vector<const Reader*>& readers();
 
-/// Reads the data set at `path`, a file or a folder, in whichever format it is; the names and the content of
-/// the files tell. None of the formats, and more than one, are DataErrors.
+/// Reads the data set at `path`, a file or a folder. The format is recognised by the names and the content of
+/// the files; DataError where none or more than one matches.
 RawDataset read_dataset_file(const std::string& path);
 
-/// Whether `name` means a path rather than the name of a set: it has a slash, or is there.
+/// Whether `name` is a path rather than the name of a set: it has a slash, or such a file exists.
 bool is_dataset_path(const std::string& name);
 
-// ---- pieces of the readers, from memory
+// ---- parts of the readers that parse from memory
 
 struct GeomGcnNodes {
   Array features;               ///< (n, d): uint8 where that is exact, else float32 or float64
@@ -42,7 +42,7 @@ struct GeomGcnNodes {
 };
 /// The text of out1_node_feature_label.txt.
 GeomGcnNodes parse_geom_gcn_nodes(std::string_view text, const std::string& origin);
-/// The text of out1_graph_edges.txt, of a graph with so many nodes.
+/// The text of out1_graph_edges.txt, for a graph with `nodes` nodes.
 ArcList parse_geom_gcn_edges(std::string_view text, int64_t nodes, const std::string& origin);
 
 /// The bytes of an .npz file.

@@ -25,6 +25,7 @@
 
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
+#include "graph/content_hash.h"
 
 namespace eignn {
 namespace {
@@ -41,8 +42,8 @@ struct DtypeRow {
   const char* dtype;
 };
 
-// In the public writer's order, which puts wide types at the front of the file (from the last row to the
-// first), so that each tensor is aligned.
+// In the order of the public writer. Tensors are written by type from the last row to the first, wide types
+// in front, so that each tensor is aligned.
 constexpr DtypeRow dtype_rows[] = {
     {ElementType::boolean, "BOOL"}, {ElementType::uint8, "U8"},    {ElementType::int8, "I8"},
     {ElementType::int16, "I16"},    {ElementType::uint16, "U16"},  {ElementType::int32, "I32"},
@@ -59,7 +60,7 @@ const DtypeRow* row_of(ElementType type) {
   refuse("corrupted safetensors file: " + what, path, "copy it again or write it anew");
 }
 
-// Refuses what the plain parser lets pass: a key that comes twice, and nesting deeper than the format has.
+// Also refuses what the parser accepts: duplicate keys, and nesting deeper than the format has.
 json parse_header(std::string_view text, const std::string& path) {
   constexpr int deepest = 2;  // a number in a shape: header, tensor, shape
   std::vector<std::set<std::string>> keys;
@@ -152,7 +153,7 @@ std::vector<int64_t> whole_numbers(const json& fields, const char* key, const Pl
   return result;
 }
 
-// Checks one tensor by itself; check_coverage looks at its place among the others.
+// Checks one tensor by itself; check_coverage() checks its position among the others.
 Entry parse_entry(const json& fields, const Place& place) {
   if (!fields.is_object()) place.fail("is not described by an object");
   Entry entry;
@@ -201,7 +202,7 @@ std::vector<const NamedTensor*> in_file_order(const SafeTensorsView& content) {
     }
     order.push_back(&tensor);
   }
-  // The map is sorted by name, and stays so among equal types.
+  // The map is sorted by name, and a stable sort keeps that order within a type.
   std::stable_sort(order.begin(), order.end(), [](const NamedTensor* a, const NamedTensor* b) {
     return row_of(a->second.type) > row_of(b->second.type);
   });
@@ -288,6 +289,42 @@ void write_safetensors(const std::string& path, const SafeTensorsView& content, 
     file.write(tensor->second.data, tensor->second.size);
   }
   file.commit();
+}
+
+namespace {
+
+constexpr const char* digest_key = "digest";
+
+std::string digest_of(const SafeTensors& content) {
+  ContentHash hash;
+  const auto add_text = [&](const std::string& text) { hash.add(text.data(), text.size()); };
+  for (const auto& [key, text] : content.metadata) {
+    if (key == digest_key) continue;
+    add_text(key);
+    add_text(text);
+  }
+  for (const auto& [name, tensor] : content.tensors) {
+    add_text(name);
+    add_text(row_of(tensor.type)->dtype);
+    hash.add(tensor.shape);
+    hash.add(tensor.bytes);
+  }
+  return hash.hex();
+}
+
+}  // namespace
+
+void seal(SafeTensors& content) {
+  content.metadata[digest_key] = digest_of(content);
+}
+
+void check_seal(const SafeTensors& content, const std::string& path, bool required) {
+  const auto digest = content.metadata.find(digest_key);
+  if (digest == content.metadata.end()) {
+    if (required) corrupted("it has no digest of its content", path);
+    return;
+  }
+  if (digest->second != digest_of(content)) corrupted("its content is not what was written", path);
 }
 
 }  // namespace eignn

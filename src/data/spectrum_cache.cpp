@@ -1,7 +1,7 @@
-// A file holds, for block k counted from the largest, the tensors Qt.k (size, size), an eigenvector in each
-// row as LAPACK leaves them, and lambda.k (size); in the metadata, under their names, a checksum of each, and
-// the key of the matrix. It is mapped, not read: the eigenvectors lie in the system's file cache, shared by
-// all processes that use them.
+// For each block k, counted from the largest, a file has the tensors Qt.k (size, size) with an eigenvector in
+// each row, as LAPACK returns them, and lambda.k (size). The metadata has a checksum under the name of each
+// tensor, and the key of the matrix. Files are mapped, not read: the eigenvectors are in the system's page
+// cache, which all processes share.
 #include "eignn/spectrum_cache.h"
 
 #include <ATen/Parallel.h>
@@ -25,7 +25,7 @@ namespace {
 
 const std::string family = "eignn-spectrum-", format = family + "3";
 
-// Qt first, and the largest of them at the very front, where the file is aligned.
+// With these names the largest Qt is the first tensor of the file, where the data is aligned.
 std::string vectors_name(size_t place) {
   return fmt::format("Qt.{}", place);
 }
@@ -53,7 +53,7 @@ std::string checksum(const std::string& name, const TensorView& tensor) {
   return hash.hex();
 }
 
-// "" where there is none.
+// Empty where there is none.
 std::string metadata_of(const SafeTensorsView& content, const std::string& key) {
   const auto found = content.metadata.find(key);
   return found == content.metadata.end() ? "" : found->second;
@@ -63,7 +63,7 @@ std::string metadata_of(const SafeTensorsView& content, const std::string& key) 
   throw DataError(path, {}, what);
 }
 
-// The tensor of this name, over the mapped file, after its bytes were checked.
+// The tensor of this name as a view of the mapped file, after a check of its bytes.
 torch::Tensor checked(const SafeTensorsView& content, const std::string& name,
                       const std::shared_ptr<const MappedFile>& file, const std::string& path) {
   const auto found = content.tensors.find(name);
@@ -91,7 +91,7 @@ bool SpectrumCache::load(const std::string& key, std::vector<EigenBlock>& blocks
     const SafeTensorsView content = view_safetensors(file->bytes(), path);
     const std::string stated = metadata_of(content, "format");
     if (stated.rfind(family, 0) != 0) damaged("it has no known format", path);
-    if (stated != format) return false;  // of another version: written anew without a word
+    if (stated != format) return false;  // another version of the format: recomputed without a warning
     if (metadata_of(content, "matrix") != key) damaged("it belongs to another matrix", path);
     blocks.assign(content.tensors.size() / 2, {});
     for (size_t place = 0; place < blocks.size(); ++place)
@@ -108,7 +108,7 @@ void SpectrumCache::save(const std::string& key, const std::vector<EigenBlock>& 
   try {
     std::filesystem::create_directories(folder_);
     SafeTensorsView content;
-    std::vector<torch::Tensor> kept;  // what the views show
+    std::vector<torch::Tensor> kept;  // owns the memory of the views
     const auto add = [&](const std::string& name, const torch::Tensor& tensor) {
       kept.push_back(tensor.detach().to(torch::kCPU).contiguous());
       const TensorView view = view_of(kept.back());

@@ -1,4 +1,4 @@
-// What the readers share: the form of a rejection; for text, lines with numbers, words, whole numbers.
+// Shared by the readers: errors about a place in a file, and the parsing of lines, words and whole numbers.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,19 +15,20 @@
 
 namespace eignn {
 
-/// Where something is wrong: a file, and a place in it (a line, a key, a byte) where one is known.
+/// The location of an error: a file, and a place in it (a line, a key, a byte) where one is known.
 struct Where {
   std::string file, place;
   Where(std::string in_file) : file(std::move(in_file)) {}
   Where(std::string in_file, std::string at_place) : file(std::move(in_file)), place(std::move(at_place)) {}
 };
 
-/// Throws the DataError that every reader's rejection is.
+/// Throws a DataError. All readers refuse data through this function.
 [[noreturn]] inline void refuse(std::string_view what, const Where& where, std::string_view remedy) {
   throw DataError(where.file, where.place, std::string(what), std::string(remedy));
 }
 
-/// `text` between quotes, safe in a one-line message: what does not print becomes \xNN, long text is cut.
+/// `text` between quotes, safe in a one-line message: bytes that are not printable become \xNN, and long text
+/// is truncated.
 inline std::string quote(std::string_view text) {
   constexpr size_t longest = 40;
   std::string result = "'";
@@ -42,7 +43,7 @@ inline std::string quote(std::string_view text) {
   return result + (text.size() > longest ? "...'" : "'");
 }
 
-/// `text` after a UTF-8 byte order mark, which some editors put first.
+/// `text` without the UTF-8 byte order mark that some editors write first.
 inline std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   if (text.substr(0, mark.size()) == mark) text.remove_prefix(mark.size());
@@ -76,7 +77,7 @@ inline std::string_view take_word(std::string_view* rest, char stop = ' ') {
   return word;
 }
 
-/// Walks over the lines of a text in memory; lines end in LF or CRLF, the last one may end in neither.
+/// Iterates over the lines of a text in memory; lines end in LF or CRLF, the last one may end in neither.
 ///
 ///     TextLines lines(text, path);
 ///     while (lines.next()) use(lines.line());

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <tuple>
 
-// toml++ 3.3 has two faults that texts from outside reach. Malformed ones, "[+a]" for one, run into its
-// assertions, which with NDEBUG it assumes to hold: they are made to throw. And whether a letter such as ü is
-// a blank ends in __builtin_unreachable(): the answer is no. Both are undefined behaviour otherwise.
+// toml++ 3.3 has two faults that untrusted text can trigger, both undefined behaviour. Malformed text, such
+// as "[+a]", fails its assertions, which with NDEBUG it assumes to hold: here they throw. And its test
+// whether a letter such as ü is white space ends in __builtin_unreachable(): here it returns false.
 #undef NDEBUG
 #define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : eignn::toml_assertion_failed())
 namespace eignn {
@@ -39,7 +39,8 @@ std::string place_of(const toml::source_position& at) {
   return fmt::format("line {}, column {}", at.line, at.column);
 }
 
-// A parsed document with its text: toml++ keeps the value of a number and its place, not how it was spelled.
+// A parsed document and its text, since toml++ keeps the value and the position of a number, but not its
+// spelling.
 class Document {
  public:
   Document(const std::string& text, std::string origin) : origin_(std::move(origin)) {
@@ -72,7 +73,7 @@ class Document {
     if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
     if (const auto* whole = node.as_integer()) {
       const std::string written = slice(node.source());
-      // 1_000, 0xff and +1 are TOML's own spellings.
+      // Spellings such as 1_000, 0xff and +1 exist only in TOML.
       return written.find_first_of("_xob+") == std::string::npos ? written : fmt::format("{}", whole->get());
     }
     if (const auto* number = node.as_floating_point()) {
@@ -103,7 +104,7 @@ class Document {
   toml::table table_;
 };
 
-// toml++ keeps tables sorted by name; the order of the text is restored from the places.
+// toml++ sorts tables by name; the order of the text is restored from the positions.
 template <class Item>
 void sort_by_place(std::vector<std::pair<toml::source_position, Item>>& items) {
   std::stable_sort(items.begin(), items.end(), [](const auto& a, const auto& b) {

@@ -1,4 +1,4 @@
-// TOML as this program uses it: settings that are a name and a text, alone or in tables.
+// TOML as this program uses it: settings with a name and text values, alone or in tables.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace eignn {
 
-/// `name = value` or `name = [value, …]`. Numbers keep the text they were written with ("5e-4", "1.0"), so
-/// that whoever reads them decides on their type; strings are unquoted.
+/// `name = value` or `name = [value, …]`. Numbers keep their spelling ("5e-4", "1.0"), because the type
+/// depends on the setting; strings are unquoted.
 struct TomlSetting {
   std::string name;
-  std::vector<std::string> values;  // one, or those of the list
+  std::vector<std::string> values;  // one value, or those of the list
   bool is_list = false;
   std::string place;  // "line 3, column 8": where the value begins
 
@@ -28,15 +28,15 @@ struct TomlTable {
 };
 
 /// Settings without tables (a config.toml, a search grid), in the order of the text. DataError with the place
-/// for what is no TOML, and for tables, dates and lists of lists. `origin` names the text in messages.
+/// for text that is not TOML, and for tables, dates and lists of lists. `origin` names the text in messages.
 std::vector<TomlSetting> parse_toml_settings(const std::string& text, const std::string& origin);
 
 /// Tables of such settings (a recipe), in the order of the text. DataError also for a setting outside a
 /// table.
 std::vector<TomlTable> parse_toml_tables(const std::string& text, const std::string& origin);
 
-/// `text` as a TOML string on one line, with its quotes: parse_toml_settings gives back the same bytes, be
-/// there quotes, newlines, # or letters beyond ASCII among them.
+/// `text` as a quoted TOML string on one line. parse_toml_settings() returns the same bytes, also for text
+/// with quotes, newlines, # or letters beyond ASCII.
 std::string toml_string(const std::string& text);
 
 }  // namespace eignn

@@ -1,5 +1,5 @@
-// Zip archives of data sets, from servers that we need not trust: every name is checked before the first byte
-// is written, files are only made where there is none, and no more is written than the archive states.
+// Unpacks zip archives of data sets from untrusted servers: every name is checked before the first byte is
+// written, no existing file is overwritten, and no more is written than the archive states.
 #include "data/unzip.h"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ bool stays_inside(std::string_view name) {
   return true;
 }
 
-// Links, devices and pipes are marked in the Unix mode; other systems' archives have none of them.
+// Links, devices and pipes are marked in the Unix mode; archives of other systems have none.
 bool is_special(zip_t* archive, zip_uint64_t index) {
   zip_uint8_t system = 0;
   zip_uint32_t attributes = 0;
@@ -69,7 +69,7 @@ bool is_special(zip_t* archive, zip_uint64_t index) {
   return kind != 0 && kind != S_IFREG && kind != S_IFDIR;
 }
 
-// The files of the archive, all of them checked.
+// The files of the archive, after all checks.
 std::vector<Member> members_of(zip_t* archive, const std::string& path) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   if (count > most_members) refuse(fmt::format("{} files", count), path, not_trusted);
@@ -89,7 +89,7 @@ std::vector<Member> members_of(zip_t* archive, const std::string& path) {
     members.push_back({i, name, status.size});
   }
   if (members.empty()) refuse("no files inside", path, get_again);
-  // Of the whole: many members could share the same packed bytes.
+  // Checked for the whole archive, because several members could share the same packed bytes.
   if (const uint64_t packed = fs::file_size(path); unpacks_too_far(packed, total))
     refuse(fmt::format("{} bytes claim to unpack to {}", packed, total), path, not_trusted);
   return members;
@@ -110,7 +110,7 @@ void unpack(zip_t* archive, const Member& member, const std::string& path, const
   const std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> packed(zip_fopen_index(archive, member.index, 0),
                                                                  zip_fclose);
   if (!packed) refuse(zip_strerror(archive), where, get_again);
-  // x: fails when a file of that name, or a link, is there.
+  // The mode x fails when a file or link of that name exists.
   FileHandle file(std::fopen(path.c_str(), "wbxe"));
   if (!file && errno == EEXIST) refuse("the same name twice", where, not_trusted);
   if (!file) refuse_file("write", path, errno);

@@ -1,4 +1,4 @@
-// The door for data sets that a caller has made of tensors: what is behind it indexes without looking.
+// Validates data sets that were made in memory. Later code indexes them without checks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <torch/torch.h>
@@ -35,7 +35,7 @@ void check_shape(const torch::Tensor& tensor, const std::vector<int64_t>& expect
           fmt::format("the shape is {}, not ({})", shape_of(tensor), fmt::join(expected, ", ")), remedy);
 }
 
-// The place of the first true entry; -1 when there is none.
+// The index of the first true entry; -1 when there is none.
 int64_t first_of(const torch::Tensor& mask) {
   const auto found = mask.flatten().nonzero();
   return found.numel() == 0 ? -1 : found[0].item<int64_t>();
@@ -54,7 +54,7 @@ void check_graph(const Graph& graph) {
   for (int64_t v = 0; v < graph.nodes; ++v)
     require(begin[v] <= begin[v + 1], "graph", fmt::format("the row of node {} ends before it begins", v),
             use_from_arcs);
-  // Only now are all rows known to lie within `target`.
+  // After the loop above all rows are known to be within `target`.
   for (int64_t v = 0; v < graph.nodes; ++v)
     for (int64_t k = begin[v]; k < begin[v + 1]; ++k) {
       const int64_t head = graph.target[k];

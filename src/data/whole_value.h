@@ -6,8 +6,8 @@
 
 namespace eignn {
 
-/// A whole number that a file stores as a float; nothing for a fraction, for what is not finite, and beyond
-/// 2^53, where a double skips whole numbers.
+/// The whole number that a file stores as a float; nothing for fractions, for numbers that are not finite,
+/// and beyond 2^53, where doubles do not represent all whole numbers.
 inline std::optional<int64_t> whole_value(double value) {
   constexpr double exact = 9007199254740992.0;
   if (!(std::abs(value) <= exact) || value != std::floor(value)) return std::nullopt;

@@ -1,4 +1,4 @@
-// The equilibrium as a node of libtorch's graph: its backward is the solver's own adjoint.
+// The equilibrium as a libtorch autograd function whose backward pass is the solver's own adjoint.
 #include <torch/torch.h>
 
 #include "eignn/error.h"
@@ -9,7 +9,7 @@ namespace eignn {
 
 namespace {
 
-// What the backward pass needs, besides the gradient that arrives.
+// State that the backward pass needs besides the incoming gradient.
 struct Solved : torch::CustomClassHolder {
   std::shared_ptr<const Equilibrium> equilibrium;
   torch::Tensor index;      // undefined: all nodes
@@ -23,7 +23,7 @@ torch::Tensor or_zeros(const torch::Tensor& gradient, const torch::Tensor& rows)
 
 class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction> {
  public:
-  /// The rows' values; with moments their mean and variance after them.
+  /// Returns the values of the rows and, with moments, the mean and variance over all nodes after them.
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
                                                 const torch::Tensor& F, const torch::Tensor& X,
                                                 const c10::intrusive_ptr<Solved>& solved) {
@@ -37,8 +37,8 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
       return {rows.plain().detach(), moments.mean, moments.variance};
     }
     solved->exponents = rows.exponents;
-    // Detached, because an output holds the equilibrium through its history: were it a tensor that the
-    // equilibrium holds, neither would ever be freed.
+    // Detached, because the output's autograd history owns the equilibrium: returning a tensor that the
+    // equilibrium owns would make a reference cycle.
     return {rows.values.detach()};
   }
 

@@ -19,7 +19,7 @@ int64_t terms_for(const SolverOptions& options) {
   return chebyshev_terms(options.gamma, backward_tolerance(options));
 }
 
-// S, where the series is one for it.
+// Returns S. Throws where the series does not apply to it.
 const Propagation& checked(const Propagation& S, const SolverOptions& options) {
   if (!S.symmetric)
     throw ArgumentError("direction", "the series in g needs a symmetric S", "use an undirected graph");
@@ -125,7 +125,7 @@ BatchedEquilibria::BatchedEquilibria(std::shared_ptr<const SharedSeries> shared,
   std::vector<torch::Tensor> N;
   for (int64_t p = 0; p < shared_->terms(); ++p)
     N.push_back(shared_->range.to_nodes(shared_->alpha.narrow(1, p, 1) * U_hat, {}));
-  N[0] = N[0] + shared_->range.rest_of(U, U_hat);  // λ = 0 there: α_0 = 1, the others 0
+  N[0] = N[0] + shared_->range.rest_of(U, U_hat);  // there λ = 0: α_0 = 1, α_p = 0
   N_ = torch::cat(N, 1);
 }
 

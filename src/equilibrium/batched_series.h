@@ -1,15 +1,14 @@
 // Equilibria of several runs on one symmetric S: each run has an F of its own, all share S and X.
 //
 // (I - γλ g)⁻¹ is a Chebyshev series in g whose number of terms follows from γ and the precision alone
-// (equilibrium/chebyshev.h), so that a solve is arithmetic of fixed shapes, which a GPU can replay as one
-// CUDA graph. The series starts at the thin side of the problem, and no n×m system is ever solved:
+// (equilibrium/chebyshev.h). All shapes are therefore fixed, and a GPU can replay a solve as one CUDA graph.
+// The series multiplies the thin factor of the problem, and no n×m system is ever solved:
 //
 //     f = Z Bᵀ     f = Q Σ_p α_p(Λ) X̂ (B T_p)ᵀ      a chain of classes×m from B
-//     Z            Z = Σ_p α_p(S) U (E T_p)           a chain of k×m from X = U E, E the k features that
-//     occur
+//     Z            Z = Σ_p α_p(S) U (E T_p)           a chain of k×m from X = U E
 //
-// krylov solves for f by the same series, for one F. What a step costs is FᵀF, the chain forwards and
-// backwards, and ∇F.
+// U has the k columns of X that are not zero, and E the corresponding rows of I. krylov solves for f by the
+// same series, for one F. A step costs FᵀF, the chain forwards and backwards, and ∇F.
 #pragma once
 
 #include <torch/types.h>
@@ -23,7 +22,7 @@
 
 namespace eignn {
 
-/// What the runs share.
+/// S, X and the coefficients of the series, which all runs share.
 struct SharedSeries {
   /// ArgumentError unless S is symmetric and the series ends (series_ends()).
   SharedSeries(const Propagation& S, const torch::Tensor& X, const SolverOptions& options);
@@ -39,18 +38,18 @@ struct SharedSeries {
   torch::Tensor alpha;  // α_p(λ_j), (r, terms)
 };
 
-/// Whether a series for this γ and precision is short enough to be of use.
+/// Whether γ < 1 and the series for this γ and precision has at most 200 terms.
 bool series_ends(const SolverOptions& options);
 
-/// A chain of more rows is not thin any more, and BatchedEquilibria refuses an X with more live features.
+/// BatchedEquilibria refuses an X with more non-zero columns: a chain of that many rows is not thin any more.
 constexpr int64_t most_live_features = 64;
 
-/// g of each run and P_p = P_0 T_p(2g - I), in memory that stays where it is.
+/// g of each run and P_p = P_0 T_p(2g - I), at addresses that do not change between calls (see put()).
 class BatchedChain {
  public:
   BatchedChain(const SharedSeries& shared, int64_t runs, int64_t rows);
 
-  /// F is (runs, m, m), P_0 (runs, rows, m). Where FᵀF overflows, all that follows is NaN.
+  /// F is (runs, m, m), P_0 (runs, rows, m). Where ‖FᵀF‖ overflows, the result is NaN.
   void run(const torch::Tensor& F, const torch::Tensor& P0);
   /// (terms, runs, rows, m)
   const torch::Tensor& P() const { return chain_.P; }
@@ -58,7 +57,7 @@ class BatchedChain {
   struct Gradients {
     torch::Tensor F, P0;
   };
-  /// For ∂L/∂P, whose memory it uses up, and the F of the last run().
+  /// The gradients for ∂L/∂P, which may be overwritten, and the F of the last run().
   Gradients pull(const torch::Tensor& F, torch::Tensor P_bar) const;
 
  private:
@@ -71,7 +70,7 @@ class BatchedChain {
 class BatchedProjections {
  public:
   BatchedProjections(std::shared_ptr<const SharedSeries> shared, int64_t runs, int64_t columns);
-  /// Makes room for another number of runs; solve() must follow.
+  /// Allocates for another number of runs; solve() must follow.
   void resize(int64_t runs);
 
   /// (n, runs, columns) for F (runs, m, m) and B (runs, columns, m).
@@ -80,13 +79,14 @@ class BatchedProjections {
   struct Gradients {
     torch::Tensor F, B;
   };
-  /// For ∂L/∂f and the weights of the last solve().
+  /// The gradients for ∂L/∂f; F and B must be those of the last solve().
   Gradients pull(const torch::Tensor& F, const torch::Tensor& B, const torch::Tensor& cotangent) const;
 
  private:
   std::shared_ptr<const SharedSeries> shared_;
   int64_t columns_;
-  torch::Tensor X_hat_, X_rest_;  // QᵀX, and what of X lies outside the range of S; undefined: nothing
+  torch::Tensor X_hat_,
+      X_rest_;  // QᵀX, and X outside the range of S (undefined: S has full rank)
   BatchedChain chain_;
 };
 
@@ -95,7 +95,7 @@ class BatchedEquilibria {
  public:
   /// ArgumentError when X has no live feature or too many.
   BatchedEquilibria(std::shared_ptr<const SharedSeries> shared, int64_t runs);
-  /// Makes room for another number of runs; solve() must follow.
+  /// Allocates for another number of runs; solve() must follow.
   void resize(int64_t runs);
 
   /// (runs, n, m)
@@ -110,8 +110,8 @@ class BatchedEquilibria {
   BatchedChain chain_;
 };
 
-/// Copies a value into the memory of a slot that has its shape: a captured CUDA graph reads and writes the
-/// same memory every time.
+/// Copies `value` into `slot` in place where the shapes agree, because a captured CUDA graph reads and writes
+/// fixed addresses.
 void put(torch::Tensor& slot, const torch::Tensor& value);
 
 }  // namespace eignn

@@ -26,27 +26,27 @@ bool blas_has_threads_of_its_own() {
 }
 
 namespace {
-// OpenBLAS counts its threads for the whole process: the first to hold them back remembers how many there
-// were, the last to leave gives them back.
-std::mutex held_back_mutex;
-int held_back = 0, threads_before = 1;
+// OpenBLAS has one thread count for the whole process: the first instance saves it, the last one restores it.
+std::mutex guards_mutex;
+int guards = 0, threads_before = 1;
 }  // namespace
 
 SingleThreadedBlas::SingleThreadedBlas() {
   if (!blas_has_threads_of_its_own()) return;
-  const std::lock_guard<std::mutex> lock(held_back_mutex);
-  if (held_back++ > 0) return;
+  const std::lock_guard<std::mutex> lock(guards_mutex);
+  if (guards++ > 0) return;
   threads_before = blas_threads();
   set_blas_threads(1);
 }
 
 SingleThreadedBlas::~SingleThreadedBlas() {
   if (!blas_has_threads_of_its_own()) return;
-  const std::lock_guard<std::mutex> lock(held_back_mutex);
-  if (--held_back == 0) set_blas_threads(threads_before);
+  const std::lock_guard<std::mutex> lock(guards_mutex);
+  if (--guards == 0) set_blas_threads(threads_before);
 }
 
-// at::set_num_threads would also be what a thread that starts just now begins with.
+// Without MKL omp_set_num_threads is enough. at::set_num_threads would also set the count with which threads
+// created later start.
 void set_threads_of_this_thread(int threads) {
   if (at::hasMKL())
     at::set_num_threads(threads);

@@ -1,20 +1,23 @@
-// OpenBLAS may keep threads of its own beside libtorch's.
+// The thread counts of OpenBLAS, which may have a thread pool of its own, and of libtorch.
 #pragma once
 
 namespace eignn {
 
-/// Threads of OpenBLAS. Where libtorch brings another BLAS, that follows libtorch's own setting, and OpenBLAS
-/// serves the eigendecompositions alone.
+/// The threads of OpenBLAS. A BLAS that comes with libtorch follows libtorch's setting instead, and then
+/// OpenBLAS is used for eigendecompositions alone.
 void set_blas_threads(int threads);
 int blas_threads();
-/// On OpenMP its threads are libtorch's, and follow the calling thread's setting.
+/// False where OpenBLAS runs on OpenMP: its threads are then libtorch's and follow the calling thread's
+/// setting.
 bool blas_has_threads_of_its_own();
 
-/// Of libtorch's own loops: of the calling thread alone where they are on OpenMP and there is no MKL.
+/// Sets the threads of libtorch's own loops, for the calling thread alone where libtorch runs on OpenMP
+/// without MKL.
 void set_threads_of_this_thread(int threads);
 
-/// One BLAS thread for as long as one of these lives in the process: where our own loops are the parallel
-/// ones, both pools would fight for the cores. Nothing to do where there is one pool, that of OpenMP.
+/// Keeps OpenBLAS at one thread while an instance lives in the process: where our own loops are parallel, two
+/// thread pools would compete for the cores. Does nothing where OpenBLAS runs on OpenMP, since there is only
+/// one pool.
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();
@@ -23,8 +26,8 @@ class SingleThreadedBlas {
   SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
 };
 
-/// One thread for libtorch and every BLAS in what this thread does, for as long as it lives: for problems so
-/// small that waking others costs more than they do.
+/// Keeps libtorch and every BLAS at one thread in the calling thread during its lifetime, for problems so
+/// small that waking other threads costs more than they save.
 class SingleThread {
  public:
   SingleThread();

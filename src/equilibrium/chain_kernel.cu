@@ -8,9 +8,10 @@ namespace eignn {
 
 namespace {
 
-constexpr int columns = most_chain_columns, parts = 4;  // a thread has a column of a product, a part of it
+constexpr int columns = most_chain_columns,
+              parts = 4;  // a thread sums every 4th term of a column
 
-// Σ_i p_i A_ij, by all threads of the block; thread j < columns returns it.
+// Σ_i p_i A_ij, summed by all threads of the block; thread j < columns returns column j.
 template <class T>
 __device__ T times(const T* p, const T* A, T* partial, int m) {
   const int j = threadIdx.x % columns, part = threadIdx.x / columns;
@@ -24,11 +25,11 @@ __device__ T times(const T* p, const T* A, T* partial, int m) {
   return sum;
 }
 
-// What a block works on.
+// The row of P that a block works on.
 template <class T>
 struct Row {
-  T *A, *p, *partial;  // shared: the argument, the row that is multiplied, parts of sums
-  T* at;               // the row's first term
+  T *A, *p, *partial;  // in shared memory: the argument, the current row, partial sums
+  T* at;               // the row in term 0
   int64_t stride;      // from term to term
 
   __device__ Row(T* P, const T* argument, const ChainShape& s) {
@@ -83,11 +84,12 @@ __global__ void backwards(T* C, const T* argument, ChainShape s) {
   }
 }
 
-// ---- a wide argument, which all blocks share: they wait for each other after every term
+// ---- a wide argument: all blocks work on one term and synchronise after it
 
 constexpr int wide_threads = 256, lanes = 32;
 
-// Σ_i p_ri A_ji for the rows r of p, A being symmetric: a warp has a row of A. Lane r returns that of row r.
+// Σ_i p_ri A_ij for all rows r of p, by one warp, which reads row j of the symmetric A for its column j. Lane
+// r returns the sum of row r.
 template <class T>
 __device__ T times_row(const T* p, int rows, const T* A_row, int m) {
   const int lane = threadIdx.x % lanes;
@@ -108,7 +110,7 @@ __device__ T times_row(const T* p, int rows, const T* A_row, int m) {
   return mine;
 }
 
-// Calls use(product, place) for all of p A, place counting through a term, and waits for all.
+// Calls use((p A)_rj, r·m + j) for every entry of p A, then synchronises the grid.
 template <class T, class Use>
 __device__ void for_each_product(const T* p, const T* A, const ChainShape& s, const Use& use) {
   const int m = static_cast<int>(s.m), rows = static_cast<int>(s.rows), lane = threadIdx.x % lanes;
@@ -144,7 +146,7 @@ __global__ void __launch_bounds__(wide_threads) wide_backwards(T* C, const T* ar
     T* here = C + term * stride;
     for_each_product(here, argument, s, [&](T product, int k) {
       here[k - stride] += product;
-      if (term == 2) here[k - stride] /= 2;  // what the first term is multiplied by
+      if (term == 2) here[k - stride] /= 2;  // T_1 = x and not 2x: half the argument
       if (term >= 2) here[k - 2 * stride] -= here[k];
     });
   }
@@ -162,7 +164,7 @@ template <class T>
 void launch_wide(void (*kernel)(T*, const T*, ChainShape), T* P, const T* argument, const ChainShape& shape,
                  void* stream) {
   const int64_t wanted = (shape.m * lanes + wide_threads - 1) / wide_threads;
-  launch_waiting<T*, const T*, ChainShape>(kernel, wanted, wide_threads, stream, P, argument, shape);
+  launch_cooperative<T*, const T*, ChainShape>(kernel, wanted, wide_threads, stream, P, argument, shape);
 }
 
 template <class T>
@@ -181,7 +183,7 @@ bool chain_fits_on_gpu(const ChainShape& shape, int64_t item) {
   if (!has_our_kernels()) return false;
   if (is_wide(shape))
     return !shape.apart && shape.batch == 1 && shape.rows <= most_wide_rows && shape.m <= most_wide_columns &&
-           has_waiting_grids();
+           has_cooperative_launch();
   int device = 0, most_shared = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));

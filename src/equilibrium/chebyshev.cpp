@@ -31,7 +31,7 @@ void add_product_(torch::Tensor& to, const torch::Tensor& P, const torch::Tensor
     return;
   }
   const int64_t k = P.size(1), m = P.size(2);
-  constexpr int64_t grain = 128;  // columns: a thread wants more to do than that
+  constexpr int64_t grain = 128;  // columns: the least work for a thread
   for (int64_t run = 0; run < P.size(0); ++run)
     AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "add_product_", [&] {
       const auto *p = P[run].data_ptr<scalar_t>(), *a = A[run].data_ptr<scalar_t>();
@@ -46,7 +46,8 @@ void add_product_(torch::Tensor to, const torch::Tensor& P, const TwiceArgument&
   add_product_(to, P * argument.factor, argument.matrix);
 }
 
-// Whether one kernel on a GPU has done it all: P_1 … from P_0, or the cotangents C run backwards.
+// Runs the whole recurrence (P_1 … from P_0, or the cotangents C backwards) in one GPU kernel. Returns false
+// where no kernel fits, and then nothing was done.
 #ifdef EIGNN_HAVE_CUDA
 template <class Kernel>
 bool done_in_one_kernel(const torch::Tensor& P, const TwiceArgument& argument, bool apart,

@@ -13,14 +13,15 @@
 
 namespace eignn {
 
-/// The least number of terms after which the rest of the series, Σ |α_p|, is at most `tolerance` for every
-/// |λ| ≤ 1; γ < 1.
+/// The least number of terms, two or more, for which the sum Σ |α_p| of those left out is at most `tolerance`
+/// for every |λ| ≤ 1; γ < 1.
 int64_t chebyshev_terms(double gamma, double tolerance);
 
 /// α_p(λ_j) as (r, terms), in the type of λ.
 torch::Tensor chebyshev_coefficients(const torch::Tensor& lambda, double gamma, int64_t terms);
 
-/// 2(2g - I) of a batch: a matrix (b, m, m), or factor · matrix - 2I where that saves a pass over m² numbers.
+/// 2(2g - I) of a batch: `matrix` (b, m, m), or factor · matrix - 2I where `factor` is defined, which saves a
+/// pass over m² numbers.
 struct TwiceArgument {
   torch::Tensor matrix, factor;
 
@@ -34,8 +35,8 @@ struct TwiceArgument {
 /// m). One product with a thin factor per term.
 class ChebyshevChain {
  public:
-  /// recorded: this will be captured in a CUDA graph, which saves the launches; then the kernel whose blocks
-  /// wait for each other (a cooperative launch) is avoided.
+  /// recorded: this will be captured in a CUDA graph, so avoid the kernel that synchronises the grid (a
+  /// cooperative launch).
   ChebyshevChain(int64_t terms, int64_t batch, int64_t rows, int64_t m, const torch::TensorOptions& type,
                  bool recorded = false)
       : P(torch::empty({terms, batch, rows, m}, type)), recorded_(recorded) {}
@@ -50,7 +51,7 @@ class ChebyshevChain {
 
     torch::Tensor g() const { return left.transpose(1, 2).bmm(right); }
   };
-  /// The recurrence run backwards for the cotangents of P, whose memory it uses up.
+  /// Runs the recurrence backwards for the cotangents of P, which may be overwritten.
   Pulled pull(torch::Tensor cotangent, const TwiceArgument& argument) const;
 
  private:

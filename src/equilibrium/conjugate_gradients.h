@@ -1,21 +1,21 @@
-// Conjugate gradients on many symmetric positive definite systems at once, by a preconditioner M.
+// Conjugate gradients with a preconditioner M on many symmetric positive definite systems at once.
 //
 //     q = A p,   α = ρ / ⟨p, q⟩,   z ← z + α p,   r ← r - α q,   ρ' = ⟨r, M⁻¹ r⟩,   p ← M⁻¹ r + (ρ'/ρ) p
 //
-// One loop for krylov, whose systems are the rows of a matrix, and for the last columns of sparse. What
-// differs is in `Systems`:
+// Both krylov, whose systems are the rows of a matrix, and sparse, for its last columns, use this loop.
+// `Systems` supplies what differs:
 //
-//     torch::Tensor apply(P)              A P, of the systems still active
+//     torch::Tensor apply(P)              A P, for the systems still active
 //     torch::Tensor precondition(r)       M⁻¹ r, a new tensor
 //     torch::Tensor dots(P, Q)            ⟨p, q⟩ of each system, in a shape that broadcasts against P
 //     double norm(R)                      ‖R‖ over all systems
-//     double bound(Z)                     the ‖r‖ to reach
-//     Sweep begin_sweep(r_norm, bound)    an object that lives as long as a sweep does
-//     double sweep.reached(r)             ‖r‖ after a step; systems that it finds done leave
-//     double sweep.goal(Z)                where the sweep ends
-//     torch::Tensor sweep.active(t)       the part of t of the systems still active
-//     bool believes(Z, bound)             whether a recurrence that arrived may be trusted without
-//     recomputing r
+//     double bound(Z)                     the largest ‖r‖ at which Z is accepted
+//     Sweep begin_sweep(r_norm, bound)    an object that lives for one sweep
+//     double sweep.reached(r)             ‖r‖ after a step; may deactivate systems that have converged
+//     double sweep.goal(Z)                the ‖r‖ at which the sweep ends
+//     torch::Tensor sweep.active(t)       the part of t that belongs to the systems still active
+//     bool believes(Z, r_norm)            whether to accept Z without recomputing r, given the
+//                                         ‖r‖ of the recurrence
 #pragma once
 
 #include <torch/torch.h>
@@ -29,17 +29,17 @@
 
 namespace eignn {
 
-/// Solves A Z = X from Z on, whose residual r is; returns the number of products with A, `products` of which
-/// were needed for r. ConvergenceError where the bound cannot be reached; `solver` and `remedy` go into its
-/// message.
+/// Solves A Z = X starting from Z, whose residual is r. Returns the number of products with A, including the
+/// `products` that the caller spent on r. ConvergenceError where the bound cannot be reached; `solver` and
+/// `remedy` go into its message.
 template <class Systems>
 int64_t conjugate_gradients(const Systems& systems, const torch::Tensor& X, torch::Tensor r, int64_t products,
                             const SolverOptions& options, const std::string& solver,
                             const std::string& remedy, torch::Tensor& Z) {
-  // Below it quotients overflow.
+  // Quotients of smaller numbers may overflow.
   const double smallest = X.scalar_type() == torch::kFloat32 ? 1e-36 : 1e-290;
   constexpr int64_t most_products_in_a_sweep = 1000;
-  constexpr int most_rounds = 20;  // by then the recurrence and the recomputed residual will never agree
+  constexpr int most_rounds = 20;  // after so many the recurrence will not agree with the recomputed residual
   for (int round = 0; round < most_rounds && products <= options.max_iterations; ++round) {
     double r_norm = systems.norm(r);
     if (!std::isfinite(r_norm)) throw not_finite(solver);
@@ -53,7 +53,8 @@ int64_t conjugate_gradients(const Systems& systems, const torch::Tensor& X, torc
            ++count) {
         const auto q = systems.apply(p);
         ++products;
-        // A system that rounding has robbed of its curvature rests until the next sweep.
+        // Where ρ or the curvature ⟨p, q⟩ has vanished by rounding, a system skips this step (α = 0) and
+        // restarts from p = M⁻¹ r (β = 0).
         const auto none = torch::zeros_like(rho), curvature = systems.dots(p, q);
         const auto alive = (rho > smallest).logical_and(curvature > smallest);
         const auto alpha = torch::where(alive, rho / curvature, none);
@@ -69,8 +70,8 @@ int64_t conjugate_gradients(const Systems& systems, const torch::Tensor& X, torc
         rho = next;
       }
     }
-    if (systems.believes(Z, r_norm)) return products;
-    // The recurrence's own r drifts when the condition number is large.
+    if (systems.accepts_without_recomputing(Z, r_norm)) return products;
+    // The r of the recurrence drifts from the true residual when the condition number is large.
     r = X - systems.apply(Z);
     ++products;
   }

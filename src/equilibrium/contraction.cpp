@@ -12,8 +12,8 @@ namespace eignn {
 
 namespace {
 
-// ‖F q_i‖² / ‖q_i‖² for every column of Q: the error of an eigenvector enters squared, and long double keeps
-// the rest.
+// ‖F q_i‖² / ‖q_i‖² for every column of Q. The error of q_i enters squared, and long double keeps the
+// rounding of the sums below it.
 torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q) {
   const auto f = F.to(torch::kCPU, torch::kFloat64).contiguous(),
              q = Q.to(torch::kCPU, torch::kFloat64).t().contiguous();
@@ -38,7 +38,7 @@ torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q)
 // factor · ∂L/∂F with ∂L/∂F = F (A - 2⟨FᵀF, ḡ⟩/(ν² + εν) FᵀF) / (ν+ε) for A = ḡ + ḡᵀ, ḡ = ∂L/∂g.
 //
 // A = A⊥ + c FᵀF, and A - c ν²/(ν² + εν) FᵀF = A⊥ + c ε/(ν+ε) FᵀF: nothing cancels, even where A⊥ = 0 (m =
-// 1). Projected twice, because the rounding of the first time is of the size of what the second leaves.
+// 1). FᵀF is projected out twice, because the rounding error of the first projection may be as large as A⊥.
 torch::Tensor pull(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu, double epsilon,
                    Symmetric A, double factor) {
   const auto part_of = [&](const torch::Tensor& dot) {
@@ -50,11 +50,12 @@ torch::Tensor pull(const torch::Tensor& F, const torch::Tensor& gram, const torc
   return A.multiplied(F, factor / (nu + epsilon));
 }
 
-// The same with a ν that the host knows: a third of the launches, which are what a GPU waits for here.
-torch::Tensor pull_known(const torch::Tensor& F, const torch::Tensor& gram, double nu, double epsilon,
-                         torch::Tensor A, double factor) {
+// The same with ν known on the host. It takes a third of the kernel launches, which dominate the time on a
+// GPU.
+torch::Tensor pull_with_host_nu(const torch::Tensor& F, const torch::Tensor& gram, double nu, double epsilon,
+                                torch::Tensor A, double factor) {
   if (nu == 0) return torch::zeros_like(F);
-  const auto part_of_A = [&] { return A.flatten().dot(gram.flatten()) / nu; };  // times ν
+  const auto part_of_A = [&] { return A.flatten().dot(gram.flatten()) / nu; };  // c ν
   const auto first = part_of_A();
   A.addcmul_(first, gram, -1 / nu);
   const auto second = part_of_A();
@@ -80,14 +81,14 @@ double Contraction::nu() const {
 }
 
 torch::Tensor Contraction::pullback(torch::Tensor R) const {
-  if (!F_.is_cpu()) return pull_known(F_, gram_, nu(), epsilon_, R + R.t(), gamma_);
+  if (!F_.is_cpu()) return pull_with_host_nu(F_, gram_, nu(), epsilon_, R + R.t(), gamma_);
   return pull(F_, gram_, nu_, epsilon_, Symmetric::sum_of(R), gamma_);
 }
 
 torch::Tensor Contraction::pull_g(const torch::Tensor& left, const torch::Tensor& right) const {
   if (!F_.is_cpu()) {
     const auto g_bar = left.t().mm(right);
-    return pull_known(F_, gram_, nu(), epsilon_, g_bar + g_bar.t(), 1);
+    return pull_with_host_nu(F_, gram_, nu(), epsilon_, g_bar + g_bar.t(), 1);
   }
   return pull(F_, gram_, nu_, epsilon_, Symmetric::product_of(left, right), 1);
 }
@@ -101,16 +102,15 @@ torch::Tensor grams_of(const torch::Tensor& F) {
 
 torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu,
                                 double epsilon, const torch::Tensor& g_bar) {
-  if (!F.is_cpu()) return pull_contractions_together(F, gram, nu, epsilon, g_bar);
+  if (!F.is_cpu()) return pull_contractions_batched(F, gram, nu, epsilon, g_bar);
   std::vector<torch::Tensor> gradients;
   for (int64_t k = 0; k < F.size(0); ++k)
     gradients.push_back(pull(F[k], gram[k], nu[k].squeeze(), epsilon, Symmetric::sum_of(g_bar[k]), 1));
   return torch::stack(gradients);
 }
 
-torch::Tensor pull_contractions_together(const torch::Tensor& F, const torch::Tensor& gram,
-                                         const torch::Tensor& nu, double epsilon,
-                                         const torch::Tensor& g_bar) {
+torch::Tensor pull_contractions_batched(const torch::Tensor& F, const torch::Tensor& gram,
+                                        const torch::Tensor& nu, double epsilon, const torch::Tensor& g_bar) {
   const auto is_zero = nu == 0;
   const auto part_of = [&](const torch::Tensor& A) {
     return (A * gram).sum({1, 2}, /*keepdim=*/true).div_(nu).div_(nu).masked_fill_(is_zero, 0);
@@ -130,7 +130,8 @@ DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamm
   std::tie(sigma, Q) = symmetric_eigen(gram_);
   if (refined) sigma = rayleigh_quotients(F_, Q).to(sigma.options());
   sigma = sigma.clamp_min(0);
-  // ν from the same eigenvalues, so that 1 - μ₁ = (ε + Σ_{i>1} σᵢ²/(ν+σ₁)) / (ν+ε) is exact in them.
+  // ν is computed from the same eigenvalues, so that 1 - μ₁ = (ε + Σ_{i>1} σᵢ²/(ν+σ₁)) / (ν+ε) holds for them
+  // exactly.
   const auto nu = sigma.norm();
   mu = sigma / (nu + epsilon);
   one_minus_mu = 1 - mu;

@@ -11,11 +11,11 @@ namespace eignn {
 /// g and its derivative. O(m³), without an eigendecomposition.
 class Contraction {
  public:
-  /// When to look whether ν is finite: reading it makes the host wait for a GPU.
+  /// When to check that ν is finite. Reading ν makes the host wait for a GPU.
   enum class CheckNu { now, when_read };
 
-  /// Throws ConvergenceError where ν is not finite. With CheckNu::when_read that is nu()'s to do, and the
-  /// caller must call it.
+  /// Throws ConvergenceError where ν is not finite. With CheckNu::when_read the check is left to nu(), which
+  /// the caller must call.
   Contraction(const torch::Tensor& F, double gamma, double epsilon, CheckNu check = CheckNu::now);
 
   const torch::Tensor& F() const { return F_; }
@@ -26,8 +26,8 @@ class Contraction {
   const torch::Tensor& nu_on_device() const { return nu_; }     // unchecked, without waiting for a GPU
   double epsilon() const { return epsilon_; }
 
-  /// ∇F for R = W Sᵀ Zᵀ:  γ/(ν+ε) · F (R + Rᵀ - 2⟨FᵀF, R⟩/(ν² + εν) · FᵀF).  At F = 0 the gradient is 0.
-  /// Uses up R's memory.
+  /// ∇F for R = W Sᵀ Zᵀ:  γ/(ν+ε) · F (R + Rᵀ - 2⟨FᵀF, R⟩/(ν² + εν) · FᵀF).  At F = 0 the gradient is 0. R
+  /// may be overwritten.
   torch::Tensor pullback(torch::Tensor R) const;
   /// ∇F for ∂L/∂g = leftᵀ right, of (k, m) each.
   torch::Tensor pull_g(const torch::Tensor& left, const torch::Tensor& right) const;
@@ -42,18 +42,18 @@ class Contraction {
 
 /// FᵀF of a batch, (b, m, m).
 torch::Tensor grams_of(const torch::Tensor& F);
-/// ∂L/∂F for ∂L/∂g (b, m, m) of a batch, whose memory it uses up; ν is (b, 1, 1). One after the other on a
-/// CPU, together elsewhere.
+/// ∂L/∂F for ∂L/∂g (b, m, m) of a batch, which may be overwritten; ν is (b, 1, 1). Works on one matrix after
+/// the other on a CPU, and calls pull_contractions_together() elsewhere.
 torch::Tensor pull_contractions(const torch::Tensor& F, const torch::Tensor& gram, const torch::Tensor& nu,
                                 double epsilon, const torch::Tensor& g_bar);
-torch::Tensor pull_contractions_together(const torch::Tensor& F, const torch::Tensor& gram,
-                                         const torch::Tensor& nu, double epsilon, const torch::Tensor& g_bar);
+torch::Tensor pull_contractions_batched(const torch::Tensor& F, const torch::Tensor& gram,
+                                        const torch::Tensor& nu, double epsilon, const torch::Tensor& g_bar);
 
 /// A contraction with g = Q diag(μ) Qᵀ, μ ascending.
 class DecomposedContraction : public Contraction {
  public:
-  /// `refined` recomputes the eigenvalues as Rayleigh quotients in long double: correctly rounded, for
-  /// solvers whose answer at distance d depends on μ to the power d.
+  /// `refined` recomputes the eigenvalues as Rayleigh quotients in long double, for solvers whose answer at
+  /// distance d depends on μ to the power d.
   DecomposedContraction(const torch::Tensor& F, double gamma, double epsilon, bool refined = false);
 
   torch::Tensor Q;            // (m, m), columns are eigenvectors
@@ -63,7 +63,7 @@ class DecomposedContraction : public Contraction {
   torch::Tensor one_minus_mu;
 };
 
-/// The k largest eigenvalues of g(F), largest first: what a summary reports.
+/// The k largest eigenvalues of g(F), largest first, for the summary of a run.
 std::vector<double> leading_mu(const torch::Tensor& F, double epsilon, int64_t k = 5);
 
 }  // namespace eignn

@@ -1,4 +1,4 @@
-// What our CUDA kernels share.
+// Error checks and launches shared by our CUDA kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,18 +24,19 @@ inline bool has_our_kernels() {
   return major >= compiled_from;
 }
 
-/// Whether a grid's blocks can wait for each other.
-inline bool has_waiting_grids() {
+/// Whether the current GPU supports cooperative launches, in which the blocks of a grid can synchronise.
+inline bool has_cooperative_launch() {
   int device = 0, together = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device));
   return together != 0;
 }
 
-/// Launches a kernel whose blocks wait for each other: as many as are wanted and can be there at once.
+/// Launches a kernel that synchronises its grid, with as many blocks as wanted, but no more than can be
+/// resident at once.
 template <class... Arguments>
-void launch_waiting(void (*kernel)(Arguments...), int64_t wanted_blocks, int threads, void* stream,
-                    Arguments... given) {
+void launch_cooperative(void (*kernel)(Arguments...), int64_t wanted_blocks, int threads, void* stream,
+                        Arguments... given) {
   int device = 0, processors = 0, blocks_each = 0;
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));

@@ -21,7 +21,7 @@ namespace {
 constexpr int blocks = 5;
 constexpr int64_t most_columns = 16, features_per_column = 16;  // of a block
 
-// Gaussian, always the same; drawn once, since a training step asks for it again and again.
+// A Gaussian matrix that is the same in every call. Cached per thread, since every training step needs it.
 torch::Tensor fixed_start(int64_t m, int64_t width, const torch::TensorOptions& type) {
   thread_local torch::Tensor start;
   const auto fits = [&] {
@@ -32,19 +32,19 @@ torch::Tensor fixed_start(int64_t m, int64_t width, const torch::TensorOptions& 
   return start;
 }
 
-// C with orthonormal Y C, given YᵀY: from the Cholesky factor with the largest pivot first, up to the columns
-// that have next to nothing of their own.
+// C such that Y C is orthonormal, from the pivoted Cholesky factor of YᵀY. Columns of Y that depend nearly
+// linearly on the others are left out.
 torch::Tensor orthonormaliser(const torch::Tensor& YtY) {
   const SingleThread guard;  // matrices of 80 columns
   const int n = static_cast<int>(YtY.size(0));
   auto factor = YtY.clone();
   double* L = factor.data_ptr<double>();
-  std::vector<double> length(n), work(2 * n);  // columns of unit length first
+  std::vector<double> length(n), work(2 * n);  // the columns of Y are scaled to unit length
   for (int i = 0; i < n; ++i) length[i] = std::sqrt(std::max(L[i * n + i], 1e-300));
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) L[i * n + j] /= length[i] * length[j];
-  // By columns, as Fortran reads, U; by rows L, and P L Lᵀ Pᵀ is YᵀY with those lengths.
-  const double nothing = 1e-9;  // of the square of a length
+  // The factor is U in Fortran's column-major order, with UᵀU = PᵀAP for the scaled YᵀY =: A.
+  const double nothing = 1e-9;  // relative to the squared length of a column
   std::vector<int> pivot(n);
   int rank = 0, info = 0;
   dpstrf_("U", &n, L, &n, pivot.data(), &rank, &nothing, work.data(), &info, 1);
@@ -67,14 +67,15 @@ Deflation deflate(const Contraction& contraction) {
   const auto& gram = contraction.gram();
   const int64_t m = gram.size(0), width = std::min(most_columns, m / features_per_column);
   if (width == 0) {
-    contraction.nu();  // is it finite?
+    contraction.nu();  // throws where ν is not finite
     return {};
   }
-  // Powers of FᵀF/ν on the start: its largest eigenvalue is 1/√m at least, so that they stay in range.
+  // Powers of FᵀF/ν times the start. The largest eigenvalue lies in [1/√m, 1], so that they stay in range.
   std::vector<torch::Tensor> powers = {fixed_start(m, width, gram.options())};
   for (int power = 0; power < blocks; ++power)
     powers.push_back(gram.mm(powers.back() / contraction.nu_on_device()));
-  // In float64: the powers lean on each other, and what tells them apart is far below 1e-7 of them.
+  // In float64, because the powers are nearly linearly dependent: they differ by far less than float32's
+  // 1e-7.
   const auto Y =
       torch::cat(std::vector<torch::Tensor>(powers.begin() + 1, powers.end()), 1).to(torch::kFloat64);
   const auto YtY = Y.t().mm(Y);

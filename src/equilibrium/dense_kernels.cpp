@@ -30,16 +30,17 @@ namespace eignn {
 
 namespace {
 
-constexpr int64_t tile = 32;  // two tiles of doubles fit the first cache
+constexpr int64_t tile = 32;  // two tiles of doubles fit into the L1 cache
 
-// Rows of m numbers that are worth a thread. Below, one thread does it all: to wake others costs more, and
-// libgomp's spin afterwards, where OpenBLAS may have threads of its own that need the core.
+// The least number of rows of m numbers for which another thread pays. Waking a thread costs more than fewer
+// rows do, and libgomp's threads spin afterwards on cores that OpenBLAS's own threads may need.
 int64_t rows_worth_a_thread(int64_t m) {
   constexpr int64_t numbers = 1 << 17;
   return std::max<int64_t>(1, numbers / std::max<int64_t>(m, 1));
 }
 
-// Calls visit(i) for i < n, in parallel and i together with n-1-i: rows of a triangle are of unequal length.
+// Calls visit(i) for i < n in parallel. Row i is paired with row n-1-i, because the rows of a triangle differ
+// in length.
 template <class Visit>
 void for_rows_of_triangle(int64_t n, int64_t worth_a_thread, Visit visit) {
   at::parallel_for(0, (n + 1) / 2, (worth_a_thread + 1) / 2, [&](int64_t first, int64_t last) {
@@ -75,7 +76,7 @@ void add_lower_to_upper(T* a, int64_t n) {
   });
 }
 
-// The lower triangle of a aᵀ, all by columns.
+// The lower triangle of a aᵀ; all matrices are column-major.
 void lower_of_product(int n, const float* a, float* c) {
   const float one = 1, zero = 0;
   const int stride = std::max(n, 1);
@@ -87,7 +88,7 @@ void lower_of_product(int n, const double* a, double* c) {
   dsyrk_("L", "N", &n, &n, &one, a, &stride, &zero, c, &stride, 1, 1);
 }
 
-// The lower triangle of a bᵀ + b aᵀ, by columns; a and b are n×k.
+// The lower triangle of a bᵀ + b aᵀ, column-major; a and b are n×k.
 void lower_of_product(int n, int k, const float* a, const float* b, float* c) {
   const float one = 1, zero = 0;
   const int stride = std::max(n, 1);
@@ -99,7 +100,7 @@ void lower_of_product(int n, int k, const double* a, const double* b, double* c)
   dsyr2k_("L", "N", &n, &k, &one, a, &stride, b, &stride, &zero, c, &stride, 1, 1);
 }
 
-// factor · a b with the lower triangle of a symmetric a, by columns; b is n×columns.
+// factor · a b, column-major, reading the lower triangle of the symmetric a; b is n×columns.
 void multiply_lower(int n, int columns, float factor, const float* a, const float* b, float* c) {
   const float zero = 0;
   const int stride = std::max(n, 1);
@@ -111,7 +112,7 @@ void multiply_lower(int n, int columns, double factor, const double* a, const do
   dsymm_("L", "L", &n, &columns, &factor, a, &stride, b, &stride, &zero, c, &stride, 1, 1);
 }
 
-// Σ a_k b_k in 16 sums, which the compiler keeps in vectors; the order is fixed.
+// Σ a_k b_k in 16 partial sums, which the compiler vectorises; the order of summation is fixed.
 template <class T>
 T dot(const T* a, const T* b, int64_t n) {
   constexpr int lanes = 16;
@@ -132,7 +133,7 @@ torch::Tensor gram_of(const torch::Tensor& F) {
   if (!F.is_cpu() || F.size(0) != m || m > std::numeric_limits<int>::max()) return F.t().mm(F);
   const auto f = F.contiguous();
   auto gram = torch::empty({m, m}, f.options());
-  // Read by columns, as Fortran does, f is Fᵀ: the product is f fᵀ, and its lower triangle our upper one.
+  // In Fortran's column-major order f is Fᵀ, so the product is f fᵀ and its lower triangle is our upper one.
   const int n = static_cast<int>(m);
   AT_DISPATCH_FLOATING_TYPES(f.scalar_type(), "Gram matrix", [&] {
     const scalar_t* a = f.data_ptr<scalar_t>();
@@ -158,7 +159,7 @@ torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b) {
   return out;
 }
 
-// What BLAS calls the lower triangle by columns is our upper one by rows.
+// Row-major, the upper triangle is stored; to BLAS, which is column-major, it is the lower one.
 Symmetric Symmetric::sum_of(const torch::Tensor& R) {
   auto A = R.contiguous();
   AT_DISPATCH_FLOATING_TYPES(A.scalar_type(), "symmetric sum",
@@ -178,7 +179,8 @@ Symmetric Symmetric::product_of(const torch::Tensor& left, const torch::Tensor& 
 
 torch::Tensor Symmetric::add_and_dot_(const torch::Tensor& c, const torch::Tensor& B) {
   const int64_t m = A_.size(0);
-  auto sums = torch::empty({m}, torch::kFloat64);  // by rows, so that threads do not change the order
+  auto sums =
+      torch::empty({m}, torch::kFloat64);  // per row, so that threads do not change the order of summation
   const auto b_rows = B.contiguous();
   AT_DISPATCH_FLOATING_TYPES(A_.scalar_type(), "projection", [&] {
     scalar_t* a = A_.data_ptr<scalar_t>();

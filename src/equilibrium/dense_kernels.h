@@ -7,16 +7,16 @@
 
 namespace eignn {
 
-/// FᵀF. On a CPU as the symmetric product it is: half the arithmetic of a general one.
+/// FᵀF. On a CPU by a symmetric product, which takes half the arithmetic of a general one.
 torch::Tensor gram_of(const torch::Tensor& F);
 
 /// ⟨a_j, b_j⟩ of every row, (n, 1).
 torch::Tensor row_dots(const torch::Tensor& a, const torch::Tensor& b);
 
-/// A symmetric matrix on the CPU. What is below its diagonal is neither kept nor read.
+/// A symmetric matrix on the CPU. Entries below the diagonal are neither stored nor read.
 class Symmetric {
  public:
-  /// R + Rᵀ; uses up R's memory.
+  /// R + Rᵀ; overwrites R.
   static Symmetric sum_of(const torch::Tensor& R);
   /// leftᵀ right + rightᵀ left, of (k, m) each.
   static Symmetric product_of(const torch::Tensor& left, const torch::Tensor& right);

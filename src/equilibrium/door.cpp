@@ -22,14 +22,14 @@ std::string name_of(torch::Dtype dtype) {
   return c10::toString(dtype);
 }
 
-// A tensor whose memory can be read as it is.
+// A contiguous tensor without a pending negation, so that its memory can be read directly.
 torch::Tensor readable(const torch::Tensor& t) {
   return t.is_neg() ? t.resolve_neg().contiguous() : t.contiguous();
 }
 
 }  // namespace
 
-bool Seen::is(const torch::Tensor& other) const {
+bool TensorSnapshot::is(const torch::Tensor& other) const {
   if (!tensor_.defined() || !other.defined() || tensor_.is_inference() || other.is_inference()) return false;
   return tensor_.sizes() == other.sizes() && tensor_.strides() == other.strides() &&
          tensor_.data_ptr() == other.data_ptr() && tensor_.scalar_type() == other.scalar_type() &&
@@ -59,7 +59,7 @@ torch::Tensor Door::features(const torch::Tensor& X, int64_t m) {
   if (features_ && features_->given.is_same(X) && features_->version == X._version())
     return features_->contiguous;
   features_.reset();
-  // The gradient flag tells solvers that another X will come next time.
+  // The copy keeps the gradient flag, from which solvers infer that the next solve will have another X.
   torch::Tensor ours = X.is_inference() ? X.clone() : X;
   if (!X.is_contiguous() || X.is_neg()) ours = readable(ours.detach()).set_requires_grad(X.requires_grad());
   if ((X.is_cpu() || !X.requires_grad()) && X.numel() > 0) {
@@ -67,7 +67,8 @@ torch::Tensor Door::features(const torch::Tensor& X, int64_t m) {
     if (!std::isfinite(least.item<double>()) || !std::isfinite(most.item<double>()))
       throw ArgumentError("X", "a feature is not finite", "replace NaN and infinities before the solve");
   }
-  // Outputs of an encoder come once, and to keep one would keep its history.
+  // Only leaf tensors are remembered: an encoder's output is used once, and keeping it would keep its
+  // autograd history.
   if (!X.is_inference() && X.is_leaf()) features_ = Checked{X, X._version(), ours};
   return ours;
 }
@@ -91,7 +92,7 @@ torch::Tensor Door::index(const torch::Tensor& given) {
   if (given.device().type() != device.type() || (device.has_index() && given.device() != device))
     throw ArgumentError("index", fmt::format("the tensor is on {}", given.device().str()),
                         fmt::format("this solver computes on {}", device.str()));
-  // A copy where the caller's tensor does not tell when it changes.
+  // Inference tensors are copied, since they have no version counter that tells of changes.
   const auto ours = given.is_inference() ? given.clone() : given.contiguous();
   if (given.numel() > 0) {
     const auto [least, most] = torch::aminmax(ours);
@@ -129,7 +130,7 @@ ScaledRows Door::cotangent(const ScaledRows& Y, int64_t rows, int64_t m) const {
 }
 
 void Inputs::require_unchanged() const {
-  const auto require = [](const Seen& seen, const char* field) {
+  const auto require = [](const TensorSnapshot& seen, const char* field) {
     if (!seen.unchanged())
       throw ArgumentError(field, fmt::format("{} was written to after the solve", field), "solve again");
   };

@@ -1,4 +1,4 @@
-// The checks that stand before every solver, so that no wrong argument reaches a kernel.
+// The argument checks that every solver's public functions make, so that no wrong argument reaches a kernel.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -15,15 +15,17 @@
 
 namespace eignn::detail {
 
-/// A tensor and the state in which it was seen. Inference tensors do not count their versions: they are
+/// A tensor and its version at the time it was seen. Inference tensors have no version counter; they are
 /// copied where they are kept.
-class Seen {
+class TensorSnapshot {
  public:
-  Seen() = default;
-  explicit Seen(const torch::Tensor& tensor) : tensor_(tensor.detach()), version_(version_of(tensor)) {}
+  TensorSnapshot() = default;
+  explicit TensorSnapshot(const torch::Tensor& tensor)
+      : tensor_(tensor.detach()), version_(version_of(tensor)) {}
 
   bool unchanged() const { return !tensor_.defined() || version_of(tensor_) == version_; }
-  /// Whether this is the same memory, read in the same way, in the same state.
+  /// Whether `other` is the same memory with the same shape and strides, unchanged since; false for inference
+  /// tensors.
   bool is(const torch::Tensor& other) const;
 
  private:
@@ -33,7 +35,7 @@ class Seen {
   int64_t version_ = 0;
 };
 
-/// One per solver, shared with all that it solved.
+/// The checks and the lock of one solver, shared with its equilibria and projections.
 struct Door {
   Door(const Propagation& S, const SolverOptions& options)
       : nodes(S.nodes), dtype(options.dtype), device(options.device) {}
@@ -41,14 +43,16 @@ struct Door {
   const int64_t nodes;
   const torch::Dtype dtype;
   const torch::Device device;
-  std::recursive_mutex mutex;  // a projection by way of Z comes in twice
+  std::recursive_mutex mutex;  // recursive: project() may call solve() while it holds the lock
 
   /// ArgumentError unless `t` is a defined, dense tensor of the solver's type and device with this shape; -1
-  /// is any.
+  /// stands for any size.
   void require(const torch::Tensor& t, const char* field, torch::IntArrayRef shape) const;
-  /// The features, contiguous: looked through once per tensor and version.
+  /// X as a contiguous tensor, checked to be finite (on a GPU only where it requires no gradient). A leaf
+  /// tensor is checked once per version.
   torch::Tensor features(const torch::Tensor& X, int64_t m);
-  /// The index, contiguous, its range checked once per tensor and version; undefined stays so.
+  /// The index as a contiguous tensor, its range checked once per tensor and version. An undefined index is
+  /// returned as it is.
   torch::Tensor index(const torch::Tensor& given);
   int64_t rows(const torch::Tensor& index) const { return index.defined() ? index.size(0) : nodes; }
   ScaledRows cotangent(const ScaledRows& Y, int64_t rows, int64_t m) const;
@@ -59,26 +63,26 @@ struct Door {
     int64_t version;
     torch::Tensor contiguous;
   };
-  std::vector<Checked> indices_;  // train, validation, test, and some to spare
+  std::vector<Checked> indices_;  // the last eight: train, validation, test and others
   std::optional<Checked> features_;
 };
 
 struct Inputs {
   std::shared_ptr<Door> door;
   int64_t features;  // m
-  Seen F, X, C;
+  TensorSnapshot F, X, C;
   int64_t columns = 0;  // of C
 
   /// ArgumentError where F, X or C was written to after the solve.
   void require_unchanged() const;
 };
 
-/// Neither autograd nor inference mode inside: tensors that solvers keep serve later calls in any mode. A
-/// thread that libtorch has not seen takes libtorch's number of threads first; BLAS would take OpenMP's, and
-/// round differently.
-class PlainMode {
+/// Turns autograd and inference mode off, because tensors that a solver keeps are used by later calls in any
+/// mode. Makes a thread that is new to libtorch take libtorch's thread count; otherwise BLAS would use
+/// OpenMP's count and round differently.
+class WithoutAutograd {
  public:
-  PlainMode() {
+  WithoutAutograd() {
     at::get_num_threads();
     if (c10::InferenceMode::is_enabled()) normal_.emplace(false);
     no_grad_.emplace();
@@ -89,11 +93,11 @@ class PlainMode {
   std::optional<torch::NoGradGuard> no_grad_;
 };
 
-/// work() behind the lock, in plain mode, with our own errors.
+/// Runs work() under the lock and in PlainMode, with libtorch's errors translated into ours.
 template <class Work>
-auto behind(Door& door, const char* where, Work work) {
+auto under_lock(Door& door, const char* where, Work work) {
   const std::lock_guard<std::recursive_mutex> lock(door.mutex);
-  const PlainMode mode;
+  const WithoutAutograd mode;
   return with_our_errors(where, work);
 }
 

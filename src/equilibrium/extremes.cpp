@@ -9,8 +9,8 @@ namespace eignn {
 
 namespace {
 
-// Lanczos: T = VᵀSV, whose extreme eigenvalues converge first. With full reorthogonalisation, unless that
-// would keep too much; without, an eigenvalue may be found twice, and never a wrong one.
+// Lanczos: the extreme eigenvalues of T = VᵀSV converge to those of S first. With full reorthogonalisation
+// where V fits into memory; without it an eigenvalue may appear twice, which does not change the extremes.
 SpectrumRange lanczos_range(const Propagation& S) {
   const bool keep_all = S.nodes <= 100'000;
   const int64_t steps = keep_all ? 200 : 60;

@@ -1,4 +1,4 @@
-// A cache of one entry for what solvers derive from X: training gives the same X in every epoch.
+// A cache of one entry for what solvers derive from X, since training solves for the same X in every epoch.
 #pragma once
 
 #include <torch/types.h>

@@ -1,4 +1,4 @@
-// Rows of features by their content: equal components with equal features have equal equilibria.
+// Finds equal rows of features by content: equal components with equal features have equal equilibria.
 #pragma once
 
 #include <torch/types.h>
@@ -15,8 +15,8 @@
 
 namespace eignn {
 
-/// Equal for equal rows of X, a contiguous matrix on the CPU, at these nodes; other rows have another one but
-/// for a chance of 2^-128.
+/// A hash of the rows of X at these nodes; X is contiguous and on the CPU. Different rows have the same hash
+/// with a probability of 2^-128.
 inline std::string fingerprint(const torch::Tensor& X, const std::vector<int64_t>& nodes) {
   const size_t row = static_cast<size_t>(X.size(1)) * X.element_size();
   const auto* bytes = static_cast<const unsigned char*>(X.data_ptr());
@@ -25,8 +25,8 @@ inline std::string fingerprint(const torch::Tensor& X, const std::vector<int64_t
   return hash.hex();
 }
 
-/// Numbers lists of nodes by the rows of X, a contiguous matrix on the CPU, that they name. A fingerprint
-/// finds the candidates, and their bytes decide.
+/// Numbers lists of nodes by the content of their rows of X, which is contiguous and on the CPU. A
+/// fingerprint finds the candidates, which are then compared byte by byte.
 class RowsByContent {
  public:
   using Hash = std::function<std::string(const torch::Tensor&, const std::vector<int64_t>&)>;
@@ -34,7 +34,8 @@ class RowsByContent {
   explicit RowsByContent(torch::Tensor X, Hash hash = fingerprint)
       : X_(std::move(X)), hash_(std::move(hash)) {}
 
-  /// Equal for equal rows, from 0 on in the order of their first appearance. Keeps a reference to nodes.
+  /// The same number for lists with equal rows, counted from 0 in the order of first appearance. Keeps a
+  /// pointer to `nodes`, which must outlive this object.
   size_t number_of(const std::vector<int64_t>& nodes) {
     std::vector<size_t>& candidates = by_hash_[hash_(X_, nodes)];
     for (const size_t c : candidates)

@@ -11,7 +11,7 @@ namespace eignn::EIGNN_KERNEL_LEVEL {
 
 namespace {
 
-// GCC's and clang's vector extension: 64 bytes, mapped onto whatever registers the target has.
+// Vectors of 64 bytes (a GCC and clang extension), which the compiler maps onto the registers of the target.
 typedef double DoubleLanes __attribute__((vector_size(64)));
 typedef float FloatLanes __attribute__((vector_size(64)));
 typedef int64_t Int64Lanes __attribute__((vector_size(64)));
@@ -100,7 +100,7 @@ inline Lanes<T> downward(const IntLanes<T>& digits) {
   return digits <= -3 ? Lanes<T>{} : first * second;
 }
 
-// Brings both to the larger digit; a zero takes the digit of the other.
+// Adds numbers of different digits: both are brought to the larger one. A zero takes the digit of the other.
 template <class T>
 __attribute__((noinline)) void add_unlike(Number<T>& sum, const Lanes<T>& mantissa,
                                           const IntLanes<T>& digit) {
@@ -110,7 +110,7 @@ __attribute__((noinline)) void add_unlike(Number<T>& sum, const Lanes<T>& mantis
   sum.digit = (apart > 0) | (empty & ~nothing) ? digit : sum.digit;
 }
 
-// sum += mantissa · base^digit
+// sum += mantissa · 2^(bits·digit)
 template <class T>
 inline void add(Number<T>& sum, const Lanes<T>& mantissa, const IntLanes<T>& digit) {
   if (__builtin_expect(any(digit != sum.digit), 0)) {
@@ -149,7 +149,7 @@ struct Memory {
   }
 };
 
-// One triangle of the factors; without digits these are not even read.
+// One triangle of the factors. Without `with_digits` all digits are 0 and are not read.
 template <class T, bool with_digits>
 struct Triangle {
   const T* mantissa;
@@ -164,8 +164,7 @@ struct Triangle {
   }
 };
 
-// w_j = b_j + Σ_{k<j} w_k u_kj, by scattering each finished w_k; a node whose lanes are all zero sends
-// nothing.
+// w_j = b_j + Σ_{k<j} w_k u_kj, by scattering each finished w_k. A node whose lanes are all zero is skipped.
 template <class T, bool with_digits>
 void sweep_forward(const EliminationArrays& e, Triangle<T, with_digits> u, Memory<T> w) {
   for (int64_t k = 0; k < e.nodes; ++k) {
@@ -209,8 +208,8 @@ void sweep_backward(const EliminationArrays& e, Triangle<T, with_digits> l, cons
   }
 }
 
-// The numbers as plain floats. Normalised mantissas reach from 2^-bits/2 to 2^bits/2, so two digits up or
-// down are all that may still lie in the range.
+// The numbers as plain floats. Normalised mantissas lie in [2^-bits/2, 2^bits/2], so that numbers with a
+// digit beyond ±2 overflow or underflow.
 template <class T>
 inline Lanes<T> in_ordinary_range(const Number<T>& x) {
   if (!any(x.digit)) return x.mantissa;
@@ -226,7 +225,7 @@ inline Lanes<T> in_ordinary_range(const Number<T>& x) {
   return value;
 }
 
-// o = a Â: the off-diagonals without their sign. Normalised, because a may be as small as it likes.
+// o = a Â, the off-diagonals without their sign. Normalised, because a may be arbitrarily small.
 template <class T>
 void start(const Lanes<T>& a, const double* weight, int64_t slots, const Memory<T>& o) {
   for (int64_t s = 0; s < slots; ++s) {

@@ -3,8 +3,8 @@
 //     M = diag(h) - a Â,   y M = b   or   v Mᵀ = b
 //
 // Numbers are pairs (mantissa, digit) with the value mantissa · 2^(512·digit) (2^(64·digit) in float), so
-// that a signal may fall below any floating range along a path and still be right to the last bit. All lanes
-// of a node nearly always share their digits; then an operation is the plain floating one and a comparison.
+// that a signal keeps its relative accuracy when it falls below the floating range along a path. The operands
+// nearly always have equal digits; an operation is then the floating-point one and a comparison.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace eignn {
 
-/// What the kernels read of it, where it lies.
+/// Pointers to the arrays of `e` that the kernels read; they are valid as long as `e` is not changed.
 EliminationArrays arrays_of(const Elimination& e);
 
 /// The factors of one block of shifts.
@@ -38,7 +38,7 @@ class GthFactor {
   bool has_digits_ = false;
 };
 
-/// t = Σ_j y_j Â_ji, what arrives at place i, for all shifts; `mantissa` and `digit` hold [blocks][lanes].
+/// t_i = Σ_j y_j Â_ji at place i, for all shifts; `mantissa` and `digit` hold [blocks][lanes].
 template <class T>
 void receive(const Elimination& e, const LaneBlocks<T>& y, int64_t i, T* mantissa,
              typename Digits<T>::Int* digit);
@@ -51,7 +51,7 @@ typename Digits<T>::Int leading_digit(const LaneBlocks<T>& node);
 template <class T>
 void unpack(const LaneBlocks<T>& node, typename Digits<T>::Int digits, T scale, T* row);
 
-/// value · 2^(bits·digit) in the ordinary range: 0 below it, infinite above it.
+/// mantissa · 2^(bits·digit) in the ordinary range: 0 below it, infinite above it.
 template <class T>
 T ordinary(T mantissa, typename Digits<T>::Int digit);
 

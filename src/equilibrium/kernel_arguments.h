@@ -1,4 +1,4 @@
-// What the kernels take and return: plain structs of pointers and numbers (kernel_table.h says why).
+// The arguments of the kernels: plain structs of pointers and numbers (kernel_table.h says why).
 #pragma once
 
 #include <stdint.h>
@@ -20,14 +20,14 @@ struct Digits<float> {
   static constexpr int lanes = 16, bits = 64;
 };
 
-/// One block's vectors: `mantissa` and `digit` are [nodes][lanes], in elimination order.
+/// The vectors of one block of shifts: `mantissa` and `digit` are [nodes][lanes], in elimination order.
 template <class T>
 struct LaneVector {
   T* mantissa;
   typename Digits<T>::Int* digit;
 };
 
-/// Vectors across all blocks: place k of block b begins at `mantissa + b·stride + k·lanes`, and so do the
+/// The vectors of all blocks: place k of block b begins at `mantissa + b·stride + k·lanes`, likewise the
 /// digits.
 template <class T>
 struct LaneBlocks {
@@ -78,10 +78,10 @@ struct FilledFactor {
 
 constexpr int64_t cache_line = 64;  // bytes
 
-/// A step takes at most so many lines of columns at once: their sums stay in registers.
+/// The most cache lines of columns that a kernel takes at once, so that their sums stay in registers.
 constexpr int64_t most_lines = 4;
 
-/// So many entries ahead rows are fetched; `column` has as many valid entries to spare at its end.
+/// How many entries ahead a row is prefetched. `column` must have as many valid entries after its last one.
 constexpr int64_t fetch_ahead = 32;
 
 /// A matrix by its rows: row i has the entries begin[i] … begin[i+1]-1.
@@ -103,7 +103,7 @@ struct StridedRows {
 ///
 ///     r = x + a S z - z,   last ← last + ω (r + z - last)
 ///
-/// Columns begin … width-1 take part, one to most_lines whole lines of them. A null X is 0.
+/// Works on the columns begin … width-1, which must be one to most_lines whole cache lines. A null X is 0.
 template <class T>
 struct SemiIterationStep {
   const T *Z, *X, *a, *omega;

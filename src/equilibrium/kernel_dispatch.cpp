@@ -25,8 +25,8 @@ extern const KernelTable table;
 const KernelTable* kernel_table(KernelLevel level) {
   if (level == KernelLevel::plain) return &plain::table;
 #ifdef EIGNN_X86_KERNELS
-  // What the flags of cmake/Kernels.cmake allow the compiler to use. The runtime asks the operating system
-  // too.
+  // The features that the flags in cmake/Kernels.cmake let the compiler use. __builtin_cpu_supports also
+  // checks that the operating system supports them.
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (level == KernelLevel::avx2) return v3 ? &avx2::table : nullptr;
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

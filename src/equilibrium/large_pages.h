@@ -7,9 +7,8 @@
 
 namespace eignn {
 
-/// Memory not yet touched, in pages of 2 MiB where the system gives them to those who ask: whole matrices are
-/// strided over, and 4 KiB pages cost some 5 % in address translation, and more in being handed out.
-/// Elsewhere than on the CPU plain memory.
+/// Uninitialised memory, on the CPU in pages of 2 MiB where the system grants them (madvise). Passes over
+/// whole matrices lose some 5 % to address translation with 4 KiB pages, and more to page faults.
 inline torch::Tensor in_large_pages(torch::IntArrayRef sizes, const torch::TensorOptions& options) {
   constexpr uintptr_t page = uintptr_t{2} << 20;
   auto memory = torch::empty(sizes, options);

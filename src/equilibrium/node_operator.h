@@ -18,19 +18,19 @@ class NodeOperator {
   virtual ~NodeOperator() = default;
 
   virtual int64_t rows() const = 0;       // nodes, of all processes
-  virtual int64_t rows_here() const = 0;  // of them those of this process
-  virtual int64_t entries() const = 0;    // that are not zero, of all processes
+  virtual int64_t rows_here() const = 0;  // nodes of this process
+  virtual int64_t entries() const = 0;    // non-zero entries, of all processes
   virtual bool symmetric() const = 0;
 
   virtual torch::Tensor apply(const torch::Tensor& Z) const = 0;             // S Z
   virtual torch::Tensor apply_transposed(const torch::Tensor& Z) const = 0;  // Sᵀ Z: row j is Σ_i S_ij z_i
 
-  /// Σ over the processes of what each has summed over its own nodes.
+  /// Adds up, over all processes, what each has summed over its own nodes.
   virtual torch::Tensor sum(torch::Tensor of_nodes_here) const { return of_nodes_here; }
   /// ‖Z‖_F over all nodes.
   virtual double norm(const torch::Tensor& Z) const;
 
-  /// Sᵀ Z of the recurrence, S Z of its adjoint.
+  /// Sᵀ Z in the recurrence, S Z in its adjoint.
   torch::Tensor propagate(const torch::Tensor& Z, bool adjoint) const {
     return adjoint ? apply(Z) : apply_transposed(Z);
   }
@@ -43,14 +43,14 @@ class NodeOperator {
   ///
   ///     R = X + (Sᵀ Z) a - Z,   last ← last + ω (R + Z - last)
   ///
-  /// on the columns from `begin` on: one to most_lines whole cache lines of them (sparse_kernel.h), in
-  /// contiguous matrices. An undefined X is 0. Returns the squares of R and Z there. Here by a product; S in
-  /// this process's memory does it in one pass.
+  /// on the columns from `begin` on, which must be one to most_lines whole cache lines (sparse_kernel.h) of
+  /// contiguous matrices. An undefined X is 0. Returns the squares of R and Z in these columns. This default
+  /// uses propagate(); SparseProduct overrides it with a single pass.
   virtual Squares advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X,
                           const torch::Tensor& a, const torch::Tensor& omega, int64_t begin,
                           torch::Tensor& last) const;
 
-  /// All of S, where it is in this process's memory and kernels may read it; else null.
+  /// All of S, where it is in this process's memory and kernels may read it; null otherwise.
   virtual const SparseProduct* in_memory() const { return nullptr; }
 };
 

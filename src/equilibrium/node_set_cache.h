@@ -1,4 +1,4 @@
-// What was derived from sets of nodes (train, validation, test), for as long as the same sets come back.
+// A cache of what was derived from sets of nodes (train, validation, test).
 #pragma once
 
 #include <torch/types.h>
@@ -10,7 +10,7 @@
 
 namespace eignn {
 
-/// The last few sets asked for, the latest at the end. A set is known again by its tensor and version, or by
+/// The last few sets requested, the latest at the end. A set is recognised by its tensor and version, or by
 /// its content. References are valid until the next call.
 template <class Value>
 class NodeSetCache {
@@ -24,7 +24,7 @@ class NodeSetCache {
 
   explicit NodeSetCache(size_t most) : most_(most) {}
 
-  /// The value of these nodes, now the latest; null where it is not known.
+  /// The value of these nodes, which become the latest set; null where they are not cached.
   Value* find(const torch::Tensor& index) {
     auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
       return e.given.is_same(index) && e.version == index._version();
@@ -41,7 +41,7 @@ class NodeSetCache {
     return &entries_.back().value;
   }
 
-  /// For an index that find() does not know; the oldest goes where there are too many.
+  /// Adds an index that find() did not find; drops the oldest set where there would be too many.
   Value& add(const torch::Tensor& index, Value value) {
     if (entries_.size() == most_) drop_oldest();
     entries_.push_back({index, index._version(), index.clone(), std::move(value)});

@@ -1,4 +1,4 @@
-// Which solver `auto` takes: the cheapest that fits into memory and keeps what arrives over the longest way.
+// Which solver `auto` takes: the cheapest that fits into memory and keeps a signal over the longest path.
 #include "eignn/planner.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ namespace eignn {
 namespace {
 
 // Hops after which a method that is accurate to u relative to the largest entry has lost the signal. Along a
-// path r + 1/r = 3/a - 1; the start that decays fastest has all eigenvalues of g equal, a = γ/√m.
+// path the signal falls by r per hop, r + 1/r = 3/a - 1. It falls fastest where all eigenvalues of g are
+// equal, a = γ/√m.
 double reach_of_norms(double gamma, double width, double u) {
   const double a = gamma / std::sqrt(width), half = (3 / a - 1) / 2;
   const double r = half - std::sqrt(half * half - 1);
@@ -29,14 +30,14 @@ constexpr double most_factor_bytes = 4e9;      // of an elimination for all m sh
 constexpr double most_updates = 1e8;           // of an elimination for one shift
 constexpr int64_t largest_component = 32'766;  // LAPACK counts its work space in 32 bits
 
-// What the decision rests on.
+// The quantities that the decision depends on.
 struct Facts {
   const PlanRequest& request;
   double m;
   EliminationCost elimination;
   Eigenbases bases;
-  bool eliminable;   // in bearable memory and time
-  int64_t hops = 0;  // known where the elimination is possible; nobody else keeps a long way anyway
+  bool eliminable;   // within the limits on memory and updates
+  int64_t hops = 0;  // only computed where `eliminable`: only direct keeps a signal over long paths
   double reach;
 
   explicit Facts(const PlanRequest& r)
@@ -48,8 +49,8 @@ struct Facts {
         reach(reach_of_norms(r.options.gamma, m, unit_roundoff(r.options.dtype))) {
     if (eliminable) hops = r.hops >= 0 ? r.hops : longest_hops(r.S.pattern());
   }
-  bool far() const { return eliminable && static_cast<double>(hops) > reach; }
-  std::string why_far() const {
+  bool exceeds_reach() const { return eliminable && static_cast<double>(hops) > reach; }
+  std::string reach_reason() const {
     return fmt::format(
         "a path of {} hops is longer than the {} over which the other solvers keep a signal, and the "
         "elimination needs {} entries for {} nodes",
@@ -62,7 +63,7 @@ struct Facts {
 
  private:
   bool factors_fit(int64_t slots) const { return 32.0 * static_cast<double>(slots) * m < most_factor_bytes; }
-  // Every edge is in the factors, so that many a large graph needs no trial ordering.
+  // The factors have an entry for every edge, so a graph with too many edges needs no trial ordering.
   EliminationCost trial_elimination() const {
     const Propagation& S = request.S;
     return factors_fit((S.entries() - S.nodes) / 2) ? estimate_elimination(S)
@@ -79,7 +80,7 @@ std::string refusal(const Price& price, const Facts& facts) {
   return "";
 }
 
-// Not refused before refused, then by the cost of a run.
+// Solvers that are not refused come first; within each group the cheapest.
 void sort_by_cost(std::vector<Price>& prices, int64_t epochs) {
   std::stable_sort(prices.begin(), prices.end(), [&](const Price& a, const Price& b) {
     if (a.refused.empty() != b.refused.empty()) return a.refused.empty();
@@ -93,8 +94,8 @@ Plan plan_on_cpu(const Facts& facts) {
   plan.prices = solver_prices(request, facts.bases, facts.elimination);
   for (Price& price : plan.prices) price.refused = refusal(price, facts);
   sort_by_cost(plan.prices, request.epochs);
-  if (facts.far()) {
-    // Exactness is worth a factor, but not any.
+  if (facts.exceeds_reach()) {
+    // Accuracy over long paths is worth up to this factor in time.
     constexpr double worth = 20;
     const auto direct = std::find_if(plan.prices.begin(), plan.prices.end(),
                                      [](const Price& price) { return price.solver == "direct"; });
@@ -104,13 +105,13 @@ Plan plan_on_cpu(const Facts& facts) {
           price.refused =
               fmt::format("keeps a signal over {} of {} hops", static_cast<int64_t>(facts.reach), facts.hops);
       sort_by_cost(plan.prices, request.epochs);
-      plan.out_of_reach = true;
+      plan.chosen_for_range = true;
     }
   }
   const Price& best = plan.prices[0];
   plan.solver = best.solver;
-  if (plan.out_of_reach) {
-    plan.reason = facts.why_far();
+  if (plan.chosen_for_range) {
+    plan.reason = facts.reach_reason();
     return plan;
   }
   plan.reason = fmt::format(
@@ -125,8 +126,8 @@ Plan plan_on_cpu(const Facts& facts) {
   return plan;
 }
 
-// Floating operations of a step in units of a plain product, as they were measured on an H200: an
-// eigendecomposition runs like 150 m³ of them, gathered rows like ten each.
+// The costs of a step in floating-point operations of a dense product, as measured on an H200: an m×m
+// eigendecomposition takes the time of 150 m³ of them, and an operation on gathered rows that of ten.
 Plan plan_on_gpu(const Facts& facts) {
   const PlanRequest& request = facts.request;
   const Propagation& S = request.S;
@@ -161,13 +162,14 @@ Plan plan_on_gpu(const Facts& facts) {
                                           reason, request.width, S.nodes));
   }
   const bool affordable = facts.bases.bytes < most_bytes && facts.bases.seconds < 120;
-  if (facts.far() && direct < 20 * (affordable ? std::min(spectral, krylov) : sparse)) {
-    plan.out_of_reach = true;
-    return choose("direct", facts.why_far() + on_cpu);
+  if (facts.exceeds_reach() && direct < 20 * (affordable ? std::min(spectral, krylov) : sparse)) {
+    plan.chosen_for_range = true;
+    return choose("direct", facts.reach_reason() + on_cpu);
   }
   if (!affordable) return choose("sparse", facts.why_no_bases());
   if (krylov < spectral) {
-    // krylov takes a series where only scores are read; for γ = 1 only conjugate gradients have a bound.
+    // deflated competes where all nodes are read, since krylov then changes basis for all of them. At γ = 1
+    // only conjugate gradients have a convergence bound.
     const bool all = request.reads == Reads::all_nodes;
     const double to_nodes = (all ? 4 : 2) * facts.bases.entries * m;
     if (all && request.options.gamma < 1 && deflated < krylov + to_nodes)

@@ -11,7 +11,7 @@ namespace eignn {
 
 namespace {
 
-// Any type and device will do: it is read in float64 on the CPU.
+// Checks the shape and converts to float64 on the CPU; any numeric type and device is accepted.
 torch::Tensor in_float64(const torch::Tensor& t, const char* field, int64_t rows, int64_t columns) {
   if (!t.defined() || t.dim() != 2 || t.size(0) != rows || t.size(1) != columns ||
       t.layout() != torch::kStrided ||
@@ -26,7 +26,7 @@ torch::Tensor in_float64(const torch::Tensor& t, const char* field, int64_t rows
 double residual(const Propagation& S, const torch::Tensor& Z, const torch::Tensor& F, const torch::Tensor& X,
                 double gamma, double epsilon, bool adjoint) {
   check(S);
-  const detail::PlainMode mode;
+  const detail::WithoutAutograd mode;
   return with_our_errors("residual", [&] {
     const int64_t m = F.defined() && F.dim() == 2 ? F.size(0) : -1;
     const auto f = in_float64(F, "F", m, m), z = in_float64(Z, "Z", S.nodes, m),

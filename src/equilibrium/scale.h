@@ -12,7 +12,7 @@
 
 namespace eignn {
 
-/// ‖X‖, also where the squares of single numbers leave the range.
+/// ‖X‖, also where squares of float32 numbers would overflow or underflow.
 inline double norm_of(const torch::Tensor& X) {
   const double norm = X.norm().item<double>();
   return norm > 1e-12 && norm < 1e18 ? norm : X.to(torch::kFloat64).norm().item<double>();
@@ -23,8 +23,8 @@ inline double norm_of(const NodeOperator& S, const torch::Tensor& X) {
   return norm > 1e-12 && norm < 1e18 ? norm : S.norm(X.to(torch::kFloat64));
 }
 
-/// k with 2^k about `size` where that is far from 1, else 0: a matrix of that norm times 2^-k has squares in
-/// range. 2^k itself is in range.
+/// k with 2^k about `size` where `size` is outside 2^±24, else 0. A matrix of that norm times 2^-k has
+/// squares in range. |k| ≤ 100, so that 2^k is in range too.
 inline int out_of_scale(double size) {
   constexpr int far = 24, farthest = 100;
   const int k = size > 0 && std::isfinite(size) ? std::ilogb(size) : 0;

@@ -17,7 +17,7 @@ namespace eignn {
 
 namespace {
 
-// f = Z C by way of Z.
+// f = Z C, computed from an equilibrium.
 class ProjectedEquilibrium : public Projection {
  public:
   ProjectedEquilibrium(std::shared_ptr<const Equilibrium> solved, torch::Tensor C)
@@ -26,7 +26,7 @@ class ProjectedEquilibrium : public Projection {
  private:
   torch::Tensor do_rows(const torch::Tensor& index) const override {
     auto rows = solved_->project(index, C_);
-    seconds_ = solved_->seconds();  // it may have left its work until now
+    seconds_ = solved_->seconds();  // project() may have done work that solve() left undone
     return rows;
   }
 
@@ -38,7 +38,7 @@ class ProjectedEquilibrium : public Projection {
   torch::Tensor C_;
 };
 
-// The equilibrium of no nodes, or of no features: all that can be asked for is empty, or zero.
+// The equilibrium of no nodes or no features, whose results are all empty or zero.
 class EmptyEquilibrium : public Equilibrium {
  public:
   EmptyEquilibrium(int64_t nodes, const torch::Tensor& F) : nodes_(nodes), zero_(torch::zeros_like(F)) {}
@@ -122,12 +122,12 @@ torch::Tensor ScaledRows::plain() const {
   return (values.to(torch::kFloat64) * power(half) * power(rest)).to(values.scalar_type());
 }
 
-// ---- the checked halves
+// ---- the public functions: check the arguments, then call the solver's do_… functions
 
 template <class Work>
 auto Equilibrium::checked(Work work) const {
   if (!inputs_) throw ArgumentError("equilibrium", "it was not made by a solver", "call Solver::solve");
-  return detail::behind(*inputs_->door, "equilibrium", [&] {
+  return detail::under_lock(*inputs_->door, "equilibrium", [&] {
     inputs_->require_unchanged();
     return work(*inputs_, *inputs_->door);
   });
@@ -191,11 +191,11 @@ ProjectedGradients Equilibrium::pull_projected(const torch::Tensor& index, const
 }
 
 int64_t Equilibrium::iterations() const {
-  return inputs_ ? detail::behind(*inputs_->door, "equilibrium", [&] { return iterations_; }) : 0;
+  return inputs_ ? detail::under_lock(*inputs_->door, "equilibrium", [&] { return iterations_; }) : 0;
 }
 
 double Equilibrium::seconds() const {
-  return inputs_ ? detail::behind(*inputs_->door, "equilibrium", [&] { return seconds_; }) : 0;
+  return inputs_ ? detail::under_lock(*inputs_->door, "equilibrium", [&] { return seconds_; }) : 0;
 }
 
 bool Equilibrium::is_of(const Solver& solver, const torch::Tensor& F, const torch::Tensor& X) const {
@@ -205,7 +205,7 @@ bool Equilibrium::is_of(const Solver& solver, const torch::Tensor& F, const torc
 template <class Work>
 auto Projection::checked(Work work) const {
   if (!inputs_) throw ArgumentError("projection", "it was not made by a solver", "call Solver::project");
-  return detail::behind(*inputs_->door, "projection", [&] {
+  return detail::under_lock(*inputs_->door, "projection", [&] {
     inputs_->require_unchanged();
     return work(*inputs_, *inputs_->door);
   });
@@ -224,7 +224,7 @@ ProjectedGradients Projection::pull(const torch::Tensor& index, const torch::Ten
 }
 
 double Projection::seconds() const {
-  return inputs_ ? detail::behind(*inputs_->door, "projection", [&] { return seconds_; }) : 0;
+  return inputs_ ? detail::under_lock(*inputs_->door, "projection", [&] { return seconds_; }) : 0;
 }
 
 bool Projection::is_of(const torch::Tensor& F, const torch::Tensor& C) const {
@@ -235,7 +235,7 @@ Solver::Solver(std::shared_ptr<const Propagation> S, const SolverOptions& option
     : S_(std::move(S)), options_(options), door_(std::make_shared<detail::Door>(*S_, options)) {}
 
 std::shared_ptr<const Equilibrium> Solver::solve(const torch::Tensor& F, const torch::Tensor& X) {
-  return detail::behind(*door_, name(), [&]() -> std::shared_ptr<const Equilibrium> {
+  return detail::under_lock(*door_, name(), [&]() -> std::shared_ptr<const Equilibrium> {
     const Stopwatch watch;
     door_->require(F, "F", {-1, -1});
     const int64_t m = F.size(0);
@@ -246,8 +246,8 @@ std::shared_ptr<const Equilibrium> Solver::solve(const torch::Tensor& F, const t
       solved = std::make_shared<EmptyEquilibrium>(door_->nodes, F.detach());
     else
       solved = do_solve(F.is_inference() ? F.clone() : F.detach().contiguous(), x);
-    solved->inputs_ = std::make_shared<detail::Inputs>(
-        detail::Inputs{door_, m, detail::Seen(F), detail::Seen(X), detail::Seen()});
+    solved->inputs_ = std::make_shared<detail::Inputs>(detail::Inputs{
+        door_, m, detail::TensorSnapshot(F), detail::TensorSnapshot(X), detail::TensorSnapshot()});
     solved->seconds_ = watch.seconds();
     return solved;
   });
@@ -255,7 +255,7 @@ std::shared_ptr<const Equilibrium> Solver::solve(const torch::Tensor& F, const t
 
 std::shared_ptr<const Projection> Solver::project(const torch::Tensor& F, const torch::Tensor& X,
                                                   const torch::Tensor& C) {
-  return detail::behind(*door_, name(), [&]() -> std::shared_ptr<const Projection> {
+  return detail::under_lock(*door_, name(), [&]() -> std::shared_ptr<const Projection> {
     const Stopwatch watch;
     door_->require(F, "F", {-1, -1});
     const int64_t m = F.size(0);
@@ -267,13 +267,14 @@ std::shared_ptr<const Projection> Solver::project(const torch::Tensor& F, const 
                           ? Solver::do_project(F, X, C.detach())
                           : do_project(F.is_inference() ? F.clone() : F.detach().contiguous(), x, C.detach());
     projection->inputs_ = std::make_shared<detail::Inputs>(
-        detail::Inputs{door_, m, detail::Seen(F), detail::Seen(X), detail::Seen(C), C.size(1)});
+        detail::Inputs{door_, m, detail::TensorSnapshot(F), detail::TensorSnapshot(X),
+                       detail::TensorSnapshot(C), C.size(1)});
     projection->seconds_ = watch.seconds();
     return projection;
   });
 }
 
-// ---- what a solver need not do itself
+// ---- default implementations that a solver may override
 
 torch::Tensor Equilibrium::do_project(const torch::Tensor& index, const torch::Tensor& C) const {
   return do_rows(index).plain().mm(C);
@@ -297,7 +298,7 @@ Gradients Equilibrium::do_pull_with_moments(const torch::Tensor& index, const Sc
                                             const Moments& moments, bool want_X) const {
   const auto Z = do_rows({}).plain();
   const auto n = static_cast<double>(Z.size(0));
-  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n, without a Z - mean in memory
+  // ∂mean = 1/n, ∂variance = 2 (z - mean)/n; Z - mean is not formed
   const auto slope = 2 / n * moments.variance;
   auto everywhere = torch::addcmul(moments.mean / n - Z.mean(0) * slope, Z, slope);
   if (index.defined())
@@ -329,7 +330,7 @@ std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<con
   require_options(options, features);
   if (!S) throw ArgumentError("S", "there is no matrix S", "make one with make_propagation");
   check(*S);
-  const detail::PlainMode mode;
+  const detail::WithoutAutograd mode;
   return with_our_errors(name, [&] { return made_solver(name, S, options, features, needs_all); });
 }
 

@@ -10,13 +10,13 @@ namespace eignn {
 
 namespace {
 
-// Seconds of the elementary operations on two cores, by `eignn bench planner` and single timings.
+// Seconds per elementary operation on two cores, from `eignn bench planner` and single timings.
 struct Rates {
-  double flop;    // of a dense product
-  double eigen;   // of k³ in a symmetric eigendecomposition of size k
-  double gather;  // of a number that a sparse product reads
-  double number;  // of a number read or written element by element
-  double update;  // of a number updated in an elimination
+  double flop;    // floating-point operation of a dense product
+  double eigen;   // the factor of k³ in a symmetric eigendecomposition of size k
+  double gather;  // number gathered by a sparse product
+  double number;  // number read or written by an element-wise operation
+  double update;  // update of a number in an elimination
 
   explicit Rates(torch::Dtype dtype) {
     if (dtype == torch::kFloat32)
@@ -30,9 +30,9 @@ struct Rates {
   double decomposition(double k) const { return 2e-5 + 1e-8 * k * k + eigen * k * k * k; }
 };
 
-// The sizes of the problem and the costs of what several solvers do.
+// The sizes of the problem, and the costs of operations that several solvers share.
 struct Sizes {
-  double n, m, entries, outputs, trained, evaluated, filled, solves, eigen_entries, tolerance, gamma;
+  double n, m, entries, outputs, trained, evaluated, density, solves, eigen_entries, tolerance, gamma;
   bool stay, all, scores, symmetric, one_component;
   Rates rate, in_double;
 
@@ -43,13 +43,14 @@ struct Sizes {
         outputs(static_cast<double>(r.outputs)),
         trained(r.trained >= 0 ? static_cast<double>(r.trained) : n / 2),
         evaluated(r.evaluated >= 0 ? static_cast<double>(r.evaluated) : trained),
-        filled(r.filled),
-        // An evaluation and the next step share a solve where X stays the same; with an encoder they do not.
-        solves(r.options.features_stay ? 1 : 2),
+        density(r.density),
+        // An evaluation and the next training step share a solve where X does not change; with an encoder it
+        // does.
+        solves(r.options.fixed_features ? 1 : 2),
         eigen_entries(bases.entries),
         tolerance(backward_tolerance(r.options)),
         gamma(r.options.gamma),
-        stay(r.options.features_stay),
+        stay(r.options.fixed_features),
         all(r.reads == Reads::all_nodes),
         scores(r.reads == Reads::scores_only),
         symmetric(r.S.symmetric),
@@ -57,20 +58,20 @@ struct Sizes {
         rate(r.options.dtype),
         in_double(torch::kFloat64) {}
 
-  // Of an a×b and a b×c matrix; thin ones reach less of the processor.
+  // An a×b times a b×c matrix. Thin matrices use the processor less well.
   double product(double a, double b, double c) const {
     constexpr double thin = 48;
     return 2 * a * b * c * rate.flop * (1 + thin / std::min({a, b, c}));
   }
   double gram() const { return m * m * m * rate.flop; }  // one triangle
   double pullback() const { return 2 * m * m * m * rate.flop + 6 * m * m * rate.number; }
-  // A product with S: gathered numbers that lie in the cache cost less.
+  // A product with S. Gathering costs less where the numbers fit into the cache.
   double hop(double columns) const {
     constexpr double cache = 2e6;  // numbers
     return (entries * rate.gather + n * rate.number / 2) * columns * (1 + std::min(1.0, n * columns / cache));
   }
-  // From the eigenbasis of S to some nodes, or back: only their rows, where one component has most of the
-  // nodes; the whole of it where many small ones are multiplied in a batch.
+  // From the eigenbasis of S to some nodes, or back. Where one component has most of the nodes only these
+  // rows are multiplied; many small components are multiplied whole, in a batch.
   double basis_change(double rows, double columns) const {
     constexpr double thin = 48;
     const double share = one_component && rows < 0.75 * n ? rows / n : 1;
@@ -78,7 +79,7 @@ struct Sizes {
   }
 };
 
-// μ₁ of a trained F, to guess at the iterations with; their number depends on its logarithm alone.
+// A typical μ₁ of a trained F, to estimate iteration counts, which depend on it only through a logarithm.
 constexpr double usual_mu = 0.5;
 
 double steps_until(double tolerance, double factor) {
@@ -115,7 +116,7 @@ Price krylov_price(const Sizes& s, const Eigenbases& bases) {
   if (s.scores && s.stay && s.gamma < 1) {
     const double terms = static_cast<double>(chebyshev_terms(s.gamma, s.tolerance));
     if (2 * terms * s.outputs < 5 * s.n) {
-      // Each term reads g, and so does its way back.
+      // Each term reads g once forwards and once backwards.
       const double chain = 2 * terms * s.m * s.m * (2 * s.outputs * s.rate.flop + s.rate.number / 2);
       const double sums = s.n * terms * s.outputs * (4 * s.m * s.rate.flop + 10 * s.rate.number);
       const double nodes = s.basis_change(2 * s.trained + s.evaluated, s.outputs);
@@ -140,10 +141,10 @@ Price deflated_price(const Sizes& s) {
   const double factor = s.symmetric ? chebyshev_factor(s.gamma * usual_mu) : s.gamma * usual_mu;
   const double small = 2 * steps_until(s.tolerance, factor) * s.hop(thin) / 2;  // two rounds of thin systems
   const double deflation = deflation_of(s);
-  // Products n×m×m besides the first; few features have too few columns for a sketch of the residual, and
-  // more eigenvalues that are not small.
+  // Products n×m×m besides the first. With few features the residual is not sketched, and more of g's
+  // eigenvalues are not small.
   const double rounds = s.m > 128 ? 1 : 5;
-  const double first = s.filled < 0.125 ? s.filled : 1;
+  const double first = s.density < 0.125 ? s.density : 1;
   const double forward = s.gram() + deflation + (rounds + first) * nm2 + small + (rounds + 1) * s.hop(s.m) +
                          10 * rounds * numbers;
   const double adjoint =
@@ -157,7 +158,7 @@ Price sparse_iteration_price(const Sizes& s) {
   const double nm2 = s.product(s.n, s.m, s.m), numbers = s.n * s.m * s.rate.number;
   const double a = s.gamma * usual_mu, factor = s.symmetric ? chebyshev_factor(a) : a;
   double one_solve = steps_until(s.tolerance, factor) / 2 * (s.hop(s.m) + 2 * numbers);
-  // With γ = 1 training may bring a μ near 1, whose cache line of columns then goes on for long.
+  // With γ = 1 training may bring a μ near 1; its cache line of columns then takes many more iterations.
   if (s.gamma == 1) one_solve += 20 * s.hop(std::min(16.0, s.m));
   const double decomposition = s.m * s.m * s.m * s.in_double.flop + s.in_double.decomposition(s.m);
   double epoch = s.solves * (decomposition + nm2 + one_solve);
@@ -169,7 +170,7 @@ Price sparse_iteration_price(const Sizes& s) {
   return {"sparse", "iteration", 0, 1e3 * (6e-4 + epoch), ""};
 }
 
-// The conditions of SparseEquilibrium::propagated.
+// Approximates the conditions of SparseSeries::make() and SparseSeries::terms_at().
 bool takes_series(const Sizes& s, double terms) {
   if (!s.symmetric || !s.stay || s.all || s.gamma > 0.97) return false;
   const double columns = std::max(s.scores ? s.outputs : s.m, 8.0),

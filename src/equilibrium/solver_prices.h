@@ -1,4 +1,4 @@
-// What an epoch costs with each solver, from sizes alone.
+// The estimated cost of an epoch with each solver, from the sizes of the problem alone.
 #pragma once
 
 #include <vector>
@@ -8,19 +8,19 @@
 
 namespace eignn {
 
-/// The eigenbases of S, by the sizes of its components; that equal components are decomposed once is left
-/// out.
+/// The size and cost of the eigenbases of S, from the sizes of its components. That equal components are
+/// decomposed once is not taken into account.
 struct Eigenbases {
   int64_t largest = 0;  // nodes of a component
   double entries = 0;   // Σ k²
-  double bytes = 0;     // with what the largest takes while it is made
-  double seconds = 0;   // to make them, on the CPU
+  double bytes = 0;     // including the work space for the largest
+  double seconds = 0;   // to compute them on the CPU
 
   Eigenbases(const Propagation& S, torch::Dtype dtype);
 };
 
-/// Estimates for two cores of an AMD EPYC, for one solver after the other: spectral, krylov, deflated,
-/// sparse, direct, picard. Nothing is refused yet. The constants come from `eignn bench planner`.
+/// Estimates for two cores of an AMD EPYC, in this order: spectral, krylov, deflated, sparse, direct, picard.
+/// No solver is refused yet. The constants come from `eignn bench planner`.
 std::vector<Price> solver_prices(const PlanRequest& request, const Eigenbases& bases,
                                  const EliminationCost& elimination);
 

@@ -9,17 +9,17 @@ namespace eignn {
 /// Ẑ = (G ∘ (X̂ Q_F)) Q_Fᵀ with G_ji = 1/(1 - γ μ_i λ_j): the paper's closed form, per connected component.
 std::unique_ptr<Solver> make_spectral(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
-/// The published dense algorithm: one n×n eigendecomposition, every product in node space. The benchmarks'
-/// opponent.
+/// The published dense algorithm, for comparison in benchmarks: one n×n eigendecomposition, every product in
+/// node space.
 std::unique_ptr<Solver> make_published(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
 /// Conjugate gradients on (I - γ λ_j g) ẑ_j = x̂_j for all j at once; no eigendecomposition of g.
 std::unique_ptr<Solver> make_krylov(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
-// The solvers in node space know S by its products: `product` is that S, or null for one in this process's
-// memory, made of `S`.
+// The solvers in node space use S only through the products of a NodeOperator: `product`, or, where it is
+// null, a SparseProduct made from `S`.
 
-/// The recurrence with g's large eigenvalues solved apart; any S, no eigendecomposition.
+/// The recurrence with g's large eigenvalues solved separately; any S, no eigendecomposition.
 std::unique_ptr<Solver> make_deflated(std::shared_ptr<const Propagation> S, const SolverOptions& options,
                                       std::shared_ptr<const NodeOperator> product = nullptr);
 
@@ -31,7 +31,8 @@ std::unique_ptr<Solver> make_picard(std::shared_ptr<const Propagation> S, const 
 std::unique_ptr<Solver> make_sparse(std::shared_ptr<const Propagation> S, const SolverOptions& options,
                                     std::shared_ptr<const NodeOperator> product = nullptr);
 
-/// Sparse elimination for every one of g's `features` eigenvalues, exact to the last hop; any S.
+/// Sparse elimination for each of the `features` eigenvalues of g; any S. Where S has slack every entry keeps
+/// its relative accuracy at any distance.
 std::unique_ptr<Solver> make_direct(std::shared_ptr<const Propagation> S, const SolverOptions& options,
                                     int64_t features);
 

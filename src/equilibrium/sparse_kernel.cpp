@@ -7,7 +7,8 @@ namespace eignn::EIGNN_KERNEL_LEVEL {
 
 namespace {
 
-// GCC's and clang's vector extension: a cache line, mapped onto whatever registers the target has.
+// Vectors of a cache line (a GCC and clang extension), which the compiler maps onto the registers of the
+// target.
 typedef double DoubleLine __attribute__((vector_size(cache_line)));
 typedef float FloatLine __attribute__((vector_size(cache_line)));
 template <class T>
@@ -23,7 +24,7 @@ struct Simd<float> {
 template <class T>
 using Line = typename Simd<T>::Line;
 
-// How many numbers fill a line.
+// How many numbers a cache line holds.
 template <class T>
 constexpr int64_t per_line = cache_line / static_cast<int64_t>(sizeof(T));
 
@@ -43,11 +44,12 @@ inline int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// Longer rows are summed in stretches: a hub's thousands of neighbours must not cost it thousands of
-// roundings.
+// Longer rows are summed in stretches of this length, which keeps the rounding error small at a node with
+// thousands of neighbours.
 constexpr int64_t stretch = 256;
 
-// t = Σ_e value_e z_column(e) over row i, V lines of it; Z points at the first column wanted.
+// t = Σ_e value_e z_column(e) over row i, for V cache lines of columns; Z points to the first of these
+// columns.
 template <class T, int V>
 inline void receive(const CompressedRows<T>& S, int64_t i, const T* Z, int64_t stride, Line<T>* t) {
   for (int v = 0; v < V; ++v) t[v] = Line<T>{};
@@ -77,7 +79,7 @@ void multiply_lines(const CompressedRows<T>& S, StridedRows<const T> Z, StridedR
   }
 }
 
-// The columns that fill no line.
+// The remaining columns, fewer than a cache line.
 template <class T>
 void multiply_rest(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
                    int64_t first, int64_t last) {
@@ -96,7 +98,7 @@ void multiply_rest(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t c
   }
 }
 
-// Squares are added up in T for so many rows, then in double: as right, and half the work.
+// Squares are summed in T over this many rows and then in double, which is accurate enough at half the work.
 constexpr int64_t rows_in_a_sum = 64;
 
 template <class T, int V>

@@ -37,8 +37,8 @@ SparseEntries transposed(const SparseEntries& csr) {
   return out;
 }
 
-// The rows in parts of about as many entries each: degrees may be skewed. Their number does not depend on the
-// threads, so that sums over the parts do not either.
+// Splits the rows into parts with about equal numbers of entries, since degrees may be skewed. The number of
+// parts does not depend on the number of threads, so neither do sums over the parts.
 std::vector<int64_t> equal_parts(const SparseEntries& csr) {
   const int64_t rows = csr.rows(), entries = csr.begin.back();
   constexpr int64_t least_entries = 512, most_parts = 1024;
@@ -67,18 +67,18 @@ void for_each_part(const std::vector<int64_t>& part, int64_t columns, const Work
   });
 }
 
-constexpr int64_t rows_worth_a_thread = 512;  // of a block, to be put together
+constexpr int64_t rows_worth_a_thread = 512;  // to copy into a block
 
-// Compressed rows, which cuSPARSE reads as they are: of a list of entries torch makes them again for every
+// A CSR tensor, which cuSPARSE reads directly. From a COO tensor libtorch would convert to CSR for every
 // product.
 torch::Tensor compressed_rows(const torch::Tensor& begin, const torch::Tensor& column,
                               const torch::Tensor& value, int64_t rows, int64_t columns) {
 #if TORCH_VERSION_MAJOR >= 2
-  // torch says once that the layout is a beta.
-  struct Unheard : c10::WarningHandler {
+  // Suppresses libtorch's warning that the CSR layout is in beta.
+  struct IgnoreWarnings : c10::WarningHandler {
     void process(const c10::Warning&) override {}
   };
-  static Unheard unheard;
+  static IgnoreWarnings unheard;
   const c10::WarningUtils::WarningHandlerGuard guard(&unheard);
 #endif
   return torch::sparse_csr_tensor(begin, column, value, {rows, columns},
@@ -88,7 +88,7 @@ torch::Tensor compressed_rows(const torch::Tensor& begin, const torch::Tensor& c
 }  // namespace
 
 SparseEntries entries_of(const torch::Tensor& matrix) {
-  const auto dense = matrix.to(torch::kCPU), place = dense.nonzero();  // row by row
+  const auto dense = matrix.to(torch::kCPU), place = dense.nonzero();  // in row order
   const auto row = place.select(1, 0), column = place.select(1, 1).contiguous();
   const auto begin = row.bincount({}, dense.size(0)).cumsum(0);
   const auto value = dense.index({row, column}).to(torch::kFloat64).contiguous();
@@ -114,7 +114,7 @@ SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype
     std::copy(S.column.begin(), S.column.end(), r.column.data_ptr<int32_t>());
     return r;
   }
-  constexpr int64_t ahead = 1024;  // our kernels count beyond the last
+  constexpr int64_t ahead = 1024;  // our kernels' indices run past the last entry
   const auto number = entries <= std::numeric_limits<int32_t>::max() - ahead ? torch::kInt32 : torch::kInt64;
   r.begin = r.begin.to(number).to(device);
   r.column = torch::tensor(S.column, torch::kInt64).to(number).to(device);
@@ -135,12 +135,12 @@ template RowsOnGpu<double> SparseProduct::on_gpu(const Rows&);
 SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device)
     : symmetric_(S.symmetric) {
   const SparseEntries entries = straight(S);
-  straight_ = prepared(entries, dtype, device);
-  transposed_ = S.symmetric ? straight_ : prepared(transposed(entries), dtype, device);
+  rows_ = prepared(entries, dtype, device);
+  transposed_ = S.symmetric ? rows_ : prepared(transposed(entries), dtype, device);
 }
 
 SparseProduct::SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device)
-    : straight_(prepared(S, dtype, device)), transposed_(prepared(transposed(S), dtype, device)) {}
+    : rows_(prepared(S, dtype, device)), transposed_(prepared(transposed(S), dtype, device)) {}
 
 torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) {
   if (rows.csr.defined()) return torch::mm(rows.csr, Z);
@@ -156,15 +156,15 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
         multiply_rows(S, rows_of_z, columns, StridedRows<scalar_t>{at, m}, first, last);
       });
     };
-    // Of a wide Z every row that is gathered lies on a page of its own: some columns at a time are put
-    // together first, on few pages and in whole cache lines, where a row is gathered often enough.
+    // Each row of a wide Z is on a page of its own. Where rows are gathered often enough, a block of columns
+    // is therefore copied first, onto few pages and in whole cache lines.
     constexpr int64_t line = cache_line / static_cast<int64_t>(sizeof(scalar_t)), block = most_lines * line;
     constexpr int64_t wide = 4 * block, often = 4;
     if (m < wide || rows.value.numel() < often * z.size(0)) return add_up({from, m}, m, to);
     auto together = torch::empty({z.size(0), block}, z.options());
     scalar_t* packed = together.data_ptr<scalar_t>();
     for (int64_t next = 0; next < m; next += block) {
-      // The last block begins earlier, and is of whole lines too.
+      // The last block begins earlier, so that it has whole lines too.
       const int64_t columns = std::min(block, (m - next + line - 1) / line * line),
                     c = std::min(next, m - columns);
       at::parallel_for(0, z.size(0), rows_worth_a_thread, [&](int64_t first, int64_t last) {
@@ -179,7 +179,7 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
 NodeOperator::Squares SparseProduct::advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X,
                                              const torch::Tensor& a, const torch::Tensor& omega,
                                              int64_t begin, torch::Tensor& last) const {
-  const Rows& rows = adjoint ? straight_ : transposed_;
+  const Rows& rows = adjoint ? rows_ : transposed_;
   if (rows.csr.defined()) return NodeOperator::advance(adjoint, Z, X, a, omega, begin, last);
   const int64_t width = Z.size(1), columns = width - begin;
   auto squares = torch::zeros({static_cast<int64_t>(rows.part.size()) - 1, 2, columns}, torch::kFloat64);

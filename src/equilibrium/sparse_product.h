@@ -20,21 +20,22 @@ struct SparseEntries {
   int64_t rows() const { return static_cast<int64_t>(begin.size()) - 1; }
 };
 
-/// What of a dense matrix is not zero.
+/// The non-zero entries of a dense matrix.
 SparseEntries entries_of(const torch::Tensor& matrix);
 
-/// A sparse matrix in the memory of this process, as its device likes it. `apply(Z)`, also called scatter(Z),
-/// is S Z; `apply_transposed(Z)`, also called gather(Z), is Sᵀ Z: row j becomes Σ_i S_ij z_i.
+/// A sparse matrix in the memory of this process, in the format that its device reads. `apply(Z)`, also
+/// called scatter(Z), is S Z; `apply_transposed(Z)`, also called gather(Z), is Sᵀ Z: row j becomes Σ_i S_ij
+/// z_i.
 class SparseProduct : public NodeOperator {
  public:
   SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device);
   SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   torch::Tensor gather(const torch::Tensor& Z) const { return multiply(transposed_, Z); }
-  torch::Tensor scatter(const torch::Tensor& Z) const { return multiply(straight_, Z); }
+  torch::Tensor scatter(const torch::Tensor& Z) const { return multiply(rows_, Z); }
 
-  int64_t rows() const override { return straight_.begin.numel() - 1; }
+  int64_t rows() const override { return rows_.begin.numel() - 1; }
   int64_t rows_here() const override { return rows(); }
-  int64_t entries() const override { return straight_.value.numel(); }
+  int64_t entries() const override { return rows_.value.numel(); }
   bool symmetric() const override { return symmetric_; }
   torch::Tensor apply(const torch::Tensor& Z) const override { return scatter(Z); }
   torch::Tensor apply_transposed(const torch::Tensor& Z) const override { return gather(Z); }
@@ -42,25 +43,25 @@ class SparseProduct : public NodeOperator {
                   const torch::Tensor& omega, int64_t begin, torch::Tensor& last) const override;
   const SparseProduct* in_memory() const override { return this; }
 
-  /// The matrix of propagate() for our kernels on a GPU. `begin` is null elsewhere, and where there are more
-  /// entries than they count.
+  /// The matrix of propagate() for our GPU kernels. `begin` is null on other devices, and where the entries
+  /// are too many for 32-bit indices.
   template <class T>
   RowsOnGpu<T> rows_on_gpu(bool adjoint) const {
-    return on_gpu<T>(adjoint ? straight_ : transposed_);
+    return on_gpu<T>(adjoint ? rows_ : transposed_);
   }
 
  private:
   struct Rows {
     torch::Tensor begin, column, value;  // CSR, for our loops
-    std::vector<int64_t> part;           // on a CPU, rows split so that each part has about as many entries
-    torch::Tensor csr;                   // for torch's product elsewhere
+    std::vector<int64_t> part;           // on a CPU: first rows of parts with about equal numbers of entries
+    torch::Tensor csr;                   // on other devices: for libtorch's product
   };
   static Rows prepared(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);
   template <class T>
   static RowsOnGpu<T> on_gpu(const Rows& rows);
-  Rows straight_, transposed_;
-  bool symmetric_ = false;  // known to be
+  Rows rows_, transposed_;
+  bool symmetric_ = false;  // as the Propagation says
 };
 
 /// S as a dense matrix.

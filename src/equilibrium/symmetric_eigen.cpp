@@ -1,6 +1,7 @@
-// S = QΛQᵀ by LAPACK's divide and conquer, ssyevd and dsyevd, on the CPU: of its drivers the fastest here
-// (n = 3480 in float32: 2.1 s, against 18 s for ssyevr). Called directly, because libtorch 1.13 takes the
-// size of ssyevd's work space back as a float, which past n = 2895 rounds to too little, and fails.
+// Symmetric eigendecompositions on the CPU by LAPACK's divide and conquer, ssyevd and dsyevd: the fastest
+// driver here (n = 3480 in float32: 2.1 s, against 18 s for ssyevr). LAPACK is called directly, because
+// libtorch 1.13 reads the size of ssyevd's work space back as a float, which for n > 2895 is rounded down,
+// and the call fails.
 #include "equilibrium/symmetric_eigen.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 #include "eignn/warning.h"
 #include "equilibrium/large_pages.h"
 
-// Fortran passes everything by address, and the lengths of texts at the end.
+// Fortran takes every argument by address, and the lengths of strings at the end.
 extern "C" {
 void ssyevd_(const char* jobz, const char* uplo, const int* n, float* a, const int* lda, float* w,
              float* work, const int* lwork, int* iwork, const int* liwork, int* info, size_t, size_t);
@@ -25,10 +26,10 @@ namespace eignn {
 
 namespace {
 
-// 1 + 6n + 2n² numbers of work space are counted in 32 bits.
+// LAPACK counts its 1 + 6n + 2n² numbers of work space in 32 bits.
 constexpr int64_t largest_n = 32'766;
 
-// Row i of A becomes the i-th eigenvector. Returns false when LAPACK failed, or let a NaN pass.
+// Row i of A becomes the i-th eigenvector. Returns false when LAPACK failed or an eigenvalue is not finite.
 template <class T, class Driver>
 bool decompose_in_place(Driver driver, torch::Tensor& A, torch::Tensor& values) {
   const int n = static_cast<int>(A.size(0)), stride = std::max(n, 1);
@@ -53,7 +54,8 @@ bool decompose_in_place(Driver driver, torch::Tensor& A, torch::Tensor& values) 
 
 EigenPairs decompose_on_cpu(const torch::Tensor& A) {
   require_decomposable(A.size(0));
-  // A symmetric matrix reads the same by rows and by columns; the eigenvectors come by columns.
+  // A symmetric matrix is the same in row-major and column-major order. LAPACK returns the eigenvectors as
+  // columns in column-major order, which are the rows here.
   auto rows = in_large_pages(A.sizes(), A.options()).copy_(A.detach());
   auto values = torch::empty({A.size(0)}, A.options());
   const bool single = A.scalar_type() == torch::kFloat32;

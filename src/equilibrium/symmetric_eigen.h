@@ -14,12 +14,12 @@ using EigenPairs = std::pair<torch::Tensor, torch::Tensor>;
 /// device. ConvergenceError when a value is not finite.
 EigenPairs symmetric_eigen(const torch::Tensor& A);
 
-/// ResourceError where LAPACK cannot count the work space of a matrix of this size: before memory is spent on
-/// it.
+/// ResourceError where LAPACK cannot count the work space of a matrix of this size. To be called before
+/// memory is allocated for it.
 void require_decomposable(int64_t n);
 
-/// By `on_device`; where that fails on a finite matrix, as the solvers of GPUs sometimes do, on the CPU, with
-/// a warning.
+/// Decomposes by `on_device`. Where that fails on a finite matrix, as GPU solvers sometimes do, decomposes on
+/// the CPU and warns.
 EigenPairs eigen_or_on_cpu(const torch::Tensor& A,
                            const std::function<EigenPairs(const torch::Tensor&)>& on_device);
 

@@ -1,12 +1,12 @@
-// How the GPU multiplies float32 matrices: in full, or with operands rounded to TF32 (10 bits), five times
-// faster.
+// How the GPU multiplies float32 matrices: in full precision, or five times faster with operands rounded to
+// TF32 (10 bits of mantissa).
 #pragma once
 
 #include <ATen/Context.h>
 
 namespace eignn {
 
-/// Sets it for as long as this lives. No effect on a CPU.
+/// Sets the mode and restores the previous one on destruction. No effect on a CPU.
 class ProductsInTf32 {
  public:
   explicit ProductsInTf32(bool on) : before_(at::globalContext().allowTF32CuBLAS()) {
@@ -20,8 +20,8 @@ class ProductsInTf32 {
   bool before_;
 };
 
-/// What a sweep of an iterative solver in TF32 may hope to take off a residual. The residual itself is
-/// recomputed in full precision between sweeps, so that the bound it stops at is proven all the same.
+/// The factor by which a sweep of an iterative solver in TF32 is expected to reduce the residual. The
+/// residual is recomputed in full precision between sweeps, so that the final bound holds all the same.
 constexpr double tf32_reduction = 2e-3;
 
 }  // namespace eignn

@@ -5,9 +5,9 @@ namespace eignn::EIGNN_KERNEL_LEVEL {
 
 namespace {
 
-constexpr int depth = 8;           // rows of A that are added at once, so that out is loaded once for them
-constexpr int most_rows = 6;       // of P at once: their factors and the rows of A share the registers
-constexpr int64_t columns = 4096;  // of a block: its rows of out stay in the second cache
+constexpr int depth = 8;           // rows of A that are added at once, for one load and store of out
+constexpr int most_rows = 6;       // of P at once: their factors and the rows of A fit into the registers
+constexpr int64_t columns = 4096;  // of a block, whose rows of out stay in the L2 cache
 
 inline int64_t smaller(int64_t a, int64_t b) {
   return a < b ? a : b;

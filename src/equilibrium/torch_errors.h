@@ -1,4 +1,4 @@
-// libtorch's exceptions as ours.
+// Translates libtorch's exceptions into ours.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -10,8 +10,8 @@
 
 namespace eignn {
 
-/// work(); what libtorch or the allocator throws becomes a ResourceError: arguments are checked before, so
-/// that memory and devices are what is left to fail.
+/// Runs work() and turns exceptions of libtorch and of the allocator into ResourceError. The arguments must
+/// have been checked before, so that only memory and devices can fail.
 template <class Work>
 auto with_our_errors(const std::string& where, Work work) {
   try {

@@ -1,4 +1,4 @@
-// The compressed rows of graphs and matrices that somebody put together by hand.
+// A check of compressed rows (CSR) that were assembled outside the library.
 #pragma once
 
 #include <cstdint>

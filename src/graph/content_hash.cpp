@@ -19,7 +19,8 @@ uint64_t avalanche(uint64_t x) {  // every input bit reaches every output bit
 }
 }  // namespace
 
-// Two running words, each an invertible function of its state for a fixed input, with different multipliers.
+// Two running words with different multipliers; for a fixed input each is an invertible function of its
+// state.
 void ContentHash::mix(uint64_t word) {
   a_ = rotate(a_ ^ word, 29) * 0xbf58476d1ce4e5b9;
   b_ = rotate(b_ + word, 37) * 0x94d049bb133111eb + 1;

@@ -1,4 +1,4 @@
-// A 128-bit fingerprint of content: names cache files and shows when one was damaged. Not for secrets.
+// A 128-bit hash of content, which names cache files and detects damage. Not cryptographic.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ namespace eignn {
 
 namespace {
 
-// Draws the ends of an arc: at each level one of the four quarters, a bit of either id.
+// Draws the ends of an arc: each level chooses one of the four quarters, which gives one bit of both ids.
 class RmatDraw {
  public:
   RmatDraw(int64_t nodes, uint64_t seed, const RmatOptions& options) : random_(seed) {
@@ -29,7 +29,7 @@ class RmatDraw {
     }
   }
 
-  // May be a loop, or beyond the last node where their number is no power of two.
+  // The arc may be a loop, or have ids beyond the last node where the number of nodes is no power of two.
   std::pair<int64_t, int64_t> operator()() {
     int64_t source = 0, target = 0;
     uint64_t bits = 0;
@@ -50,7 +50,7 @@ class RmatDraw {
 };
 
 void check_rmat(int64_t nodes, int64_t edges, const RmatOptions& o) {
-  constexpr int64_t most = int64_t{1} << 31;  // a pair and its direction are one 64-bit number
+  constexpr int64_t most = int64_t{1} << 31;  // so that a pair and its direction fit into 64 bits
   if (nodes < 0 || nodes > most)
     throw ArgumentError("nodes", fmt::format("{} nodes are out of range", nodes), "give 0 to 2^31");
   const bool possible = nodes < 2 ? edges == 0 : edges >= 0 && edges <= nodes * (nodes - 1) / 2;
@@ -64,7 +64,7 @@ void check_rmat(int64_t nodes, int64_t edges, const RmatOptions& o) {
 
 Graph draw_rmat(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& options) {
   RmatDraw draw(nodes, stream_seed(seed, Stream::graph), options);
-  // A pair and its direction as one number; pairs seen before are drawn again.
+  // Each pair and its direction are one number. Pairs that were drawn before are drawn again.
   const auto n = static_cast<uint64_t>(nodes);
   const auto before = [](uint64_t x, uint64_t y) { return x / 2 < y / 2; };
   const auto same = [](uint64_t x, uint64_t y) { return x / 2 == y / 2; };
@@ -89,7 +89,7 @@ Graph draw_rmat(int64_t nodes, int64_t edges, uint64_t seed, const RmatOptions& 
     pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
   }
 
-  // Our own shuffle: the standard's differs from library to library.
+  // std::shuffle would give different results with different standard libraries.
   std::vector<int64_t> name(nodes);
   std::iota(name.begin(), name.end(), int64_t{0});
   std::mt19937_64 random(stream_seed(seed, Stream::graph, 1));

@@ -13,7 +13,7 @@ namespace eignn {
 
 namespace {
 
-// Buckets the arcs by source (counting sort), then sorts and merges each short row.
+// Sorts the arcs by source (counting sort), then sorts each row and removes duplicates.
 Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector<int64_t>& target) {
   std::vector<int64_t> begin(nodes + 1, 0);
   for (int64_t s : source) ++begin[s + 1];

@@ -26,7 +26,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 std::string nearest_name(const std::string& given, const std::vector<std::string>& known) {
   std::string best;
   size_t distance =
-      std::min(given.size(), std::max<size_t>(2, given.size() / 2) + 1);  // some of it must agree
+      std::min(given.size(), std::max<size_t>(2, given.size() / 2) + 1);  // some letters must agree
   for (const std::string& name : known) {
     const size_t d = edit_distance(given, name);
     if (d < distance) {

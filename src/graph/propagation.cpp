@@ -15,7 +15,7 @@ namespace eignn {
 
 namespace {
 
-// Â = A (+ I), the loop of the data and that of I added.
+// Â = A (+ I); a loop of the data adds to the 1 of I.
 void add_rows(const Graph& graph, bool self_loops, Propagation& S) {
   for (int64_t i = 0; i < graph.nodes; ++i) {
     bool diagonal_done = !self_loops;
@@ -54,8 +54,8 @@ std::vector<double> inverse_roots(const std::vector<double>& degree) {
   return scale;
 }
 
-// Under `sym` a node without outgoing weight has D^-1/2 = 0 by convention, which also silences what arrives
-// at it.
+// Under `sym` a node without outgoing weight has D^-1/2 = 0 by convention, which makes its column of S zero
+// too.
 void drop_arcs_into(const std::vector<double>& degree, Propagation& S) {
   Propagation kept;
   kept.nodes = S.nodes;
@@ -70,7 +70,7 @@ void drop_arcs_into(const std::vector<double>& degree, Propagation& S) {
   S = kept;
 }
 
-// An order-free fingerprint of entries: sums of mixed numbers, equal for equal sets.
+// A hash of an entry. The sum over a set of entries does not depend on their order.
 uint64_t mixed(int64_t row, int64_t column, double weight) {
   uint64_t bits;
   std::memcpy(&bits, &weight, sizeof bits);

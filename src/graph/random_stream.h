@@ -1,4 +1,5 @@
-// One seed, several independent streams: the split must not move when the model draws one number more.
+// Independent random streams from one seed, so that the split does not change when the model draws another
+// number.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ enum class Stream : uint64_t {
   attack = 7
 };
 
-/// SplitMix64's finaliser over (seed, stream, step).
+/// The seed of a stream at a step: SplitMix64's finaliser of (seed, stream, step).
 inline uint64_t stream_seed(uint64_t seed, Stream stream, uint64_t step = 0) {
   uint64_t x = seed + 0x9e3779b97f4a7c15 * (static_cast<uint64_t>(stream) + 1) + 0xd1342543de82ef95 * step;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

@@ -1,4 +1,4 @@
-// What `inspect` says of a labelled graph.
+// Statistics of labelled graphs, for `inspect`.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace eignn {
 
-/// The fraction of undirected edges (no loops) whose ends share a label.
+/// The fraction of undirected edges (no loops) with known labels whose ends share a label.
 double edge_homophily(const Graph& graph, const std::vector<int64_t>& labels);
 
-/// The mean over nodes with a neighbour of the fraction of neighbours (undirected, no loops) that share its
-/// label.
+/// For each node the fraction of its neighbours (undirected, no loops, known labels) that share its label;
+/// the mean over nodes that have such neighbours.
 double node_homophily(const Graph& graph, const std::vector<int64_t>& labels);
 
 }  // namespace eignn

@@ -1,4 +1,4 @@
-// Graphs that do not fit into memory are refused by our own error.
+// Refuses graphs that do not fit into memory with a ResourceError.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,17 +11,17 @@
 
 namespace eignn {
 
-/// More nodes than anybody has: below it sums and products with small numbers stay in 64 bits.
+/// The largest number of nodes: sums and small multiples of it fit into 64 bits.
 constexpr int64_t most_nodes = int64_t{1} << 60;
 
-/// work(), with ResourceError for what the allocator throws.
+/// Runs work() and throws ResourceError where memory is exhausted.
 template <class Work>
 auto within_memory(int64_t nodes, int64_t arcs, Work work) {
   const auto refuse = [&] {
     return ResourceError(fmt::format("{} nodes and {} arcs do not fit into memory", nodes, arcs), "graph",
                          "take a part of the graph");
   };
-  // No machine has room for so many, and a sanitizer ends the program at the allocation.
+  // No machine has memory for so many, and a sanitizer would end the program at the allocation.
   constexpr int64_t most = int64_t{1} << 36;
   if (nodes > most || arcs > most) throw refuse();
   try {

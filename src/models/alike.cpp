@@ -7,9 +7,9 @@
 
 namespace eignn {
 
-AlikeNodes alike_nodes(const Propagation& S, const torch::Tensor& X) {
+Representatives representatives(const Propagation& S, const torch::Tensor& X) {
   const auto x = X.detach().to(torch::kCPU).contiguous();
-  AlikeNodes out;
+  Representatives out;
   std::vector<int64_t> first_like(S.nodes);
   for (const ComponentKind& kind : unique_components(S)) {
     RowsByContent rows(x);

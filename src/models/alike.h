@@ -1,4 +1,4 @@
-// Components of a graph that are equal, features and all.
+// Components of a graph that are equal, including their features.
 #pragma once
 
 #include <torch/types.h>
@@ -9,11 +9,11 @@
 
 namespace eignn {
 
-struct AlikeNodes {
+struct Representatives {
   std::vector<int64_t> nodes;  // of one component of each kind, ascending
-  std::vector<int64_t> like;   // of each node of the graph: the place in `nodes` of the one like it
+  std::vector<int64_t> like;   // for each node of the graph: the index in `nodes` of its counterpart
 };
 
-AlikeNodes alike_nodes(const Propagation& S, const torch::Tensor& X);
+Representatives representatives(const Propagation& S, const torch::Tensor& X);
 
 }  // namespace eignn

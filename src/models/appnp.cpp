@@ -38,7 +38,7 @@ class Appnp : public GraphModel {
   }
 
   std::vector<SharedProduct> S_;
-  std::vector<Edges> edges_;  // S again, entry by entry
+  std::vector<Edges> edges_;  // S as a list of entries, for dropout on them
   Linear first_, second_;
 };
 

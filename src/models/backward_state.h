@@ -1,4 +1,4 @@
-// What a custom autograd function saves from its forward to its backward pass besides tensors.
+// State other than tensors that a custom autograd function saves for its backward pass.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,7 +15,7 @@ struct BackwardState : torch::CustomClassHolder {
 template <class T>
 using BackwardStatePtr = c10::intrusive_ptr<BackwardState<T>>;
 
-/// In the form in which Function::apply takes it.
+/// Wraps a value so that Function::apply accepts it.
 template <class T>
 BackwardStatePtr<T> backward_state(T value) {
   return c10::make_intrusive<BackwardState<T>>(std::move(value));

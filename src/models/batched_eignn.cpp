@@ -8,7 +8,7 @@
 
 namespace eignn {
 
-/// From the weights of all runs to their scores and back.
+/// Maps the weights of all runs to their scores, and cotangents of the scores back to gradients.
 class BatchedHead {
  public:
   using Gradients = BatchedEignn::Gradients;
@@ -16,12 +16,12 @@ class BatchedHead {
   virtual ~BatchedHead() = default;
   /// (n, runs, classes), without dropout.
   virtual torch::Tensor solve(const torch::Tensor& F, const torch::Tensor& B) = 0;
-  /// With dropout, given what the last solve() returned.
+  /// The scores with dropout; `scores` must be what the last solve() returned.
   virtual torch::Tensor training_scores(const torch::Tensor& scores, const torch::Tensor& B) const = 0;
   virtual Gradients pull(const torch::Tensor& F, const torch::Tensor& B,
                          const torch::Tensor& cotangent) const = 0;
   virtual void draw_dropout(at::Generator&) {}
-  /// Makes room for another number of runs.
+  /// Allocates for another number of runs.
   virtual void resize(int64_t runs) = 0;
 };
 
@@ -64,7 +64,8 @@ class NormalisedHead : public BatchedHead {
 
   torch::Tensor solve(const torch::Tensor& F, const torch::Tensor& B) override {
     const auto z = equilibria_.solve(F);
-    // The series is right relative to the largest row, so that a row whose square underflows is lost anyway.
+    // The series is accurate relative to the largest row, so that a row whose squares underflow has no
+    // correct digits anyway.
     const auto length = z.norm(2, 2, /*keepdim=*/true);
     put(over_length_, length.reciprocal().masked_fill_(length == 0, 0));
     put(direction_, z * over_length_);
@@ -79,7 +80,7 @@ class NormalisedHead : public BatchedHead {
                  const torch::Tensor& cotangent) const override {
     const auto dropped = [&](const torch::Tensor& t) { return dropout_ == 0 ? t : t * mask_; };
     const auto by_run = cotangent.transpose(0, 1);  // (runs, n, classes)
-    // u = z/‖z‖ turns with z and does not stretch: z̄ = (ū - ⟨u, ū⟩ u) / ‖z‖
+    // With u = z/‖z‖:  z̄ = (ū - ⟨u, ū⟩ u) / ‖z‖
     const auto u_bar = dropped(by_run.bmm(B));
     const auto along = (direction_ * u_bar).sum(2, true);
     const auto z_bar = torch::addcmul(u_bar, along, direction_, -1) * over_length_;

@@ -15,8 +15,8 @@ namespace eignn {
 class BatchedHead;
 
 /// The model that make_eignn() makes with the heads plain and l2, for runs that share S and X: run k has the
-/// weights F_k and B_k. All shapes are fixed and all memory stays where it is, so that a CUDA graph can
-/// replay the calls; hence no autograd, and gradients come from pull().
+/// weights F_k and B_k. Shapes and addresses are fixed, so that a CUDA graph can replay the calls. Autograd
+/// is not used; gradients come from pull().
 ///
 ///     model.solve();
 ///     auto gradients = model.pull(cotangent_of(model.training_scores()));
@@ -30,7 +30,7 @@ class BatchedEignn {
 
   torch::Tensor F, B;
 
-  /// Solves for F and B as they are.
+  /// Solves for the current F and B.
   void solve();
   /// (n, runs, classes), of the last solve.
   const torch::Tensor& scores() const { return scores_; }
@@ -40,13 +40,13 @@ class BatchedEignn {
   struct Gradients {
     torch::Tensor F, B;
   };
-  /// For ∂L/∂(training scores).
+  /// The gradients for ∂L/∂(training scores).
   Gradients pull(const torch::Tensor& cotangent) const;
 
-  /// Draws the mask of the next training scores from this seed. Not to be captured.
+  /// Draws the dropout mask of the next training scores from this seed. Not to be captured in a CUDA graph.
   void draw_dropout(uint64_t seed);
 
-  /// Continues with these runs, by their place in the batch; solve() must follow.
+  /// Keeps only these runs, given by their indices in the batch; solve() must follow.
   void keep(const std::vector<int64_t>& places);
 
  private:

@@ -21,7 +21,8 @@ void check_features(const torch::Tensor& X, const torch::TensorOptions& type) {
   if (X.size(1) == 0) throw ArgumentError("X", "a node has no features", "give at least one column");
   const torch::NoGradGuard guard;
   const auto converted = X.to(c10::typeMetaToScalarType(type.dtype()));
-  // A sum is finite only where all of its terms are; it may overflow where they are.
+  // A finite sum proves that all terms are finite. A sum that is not finite may be an overflow, so then each
+  // term is checked.
   if (!converted.sum().isfinite().item<bool>() && !converted.isfinite().all().item<bool>())
     throw ArgumentError(
         "X",

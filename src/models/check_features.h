@@ -1,4 +1,4 @@
-// What the models require of those who make them.
+// Argument checks that the models' factory functions share.
 #pragma once
 
 #include <torch/types.h>
@@ -14,7 +14,7 @@ void check_features(const torch::Tensor& X, const torch::TensorOptions& type);
 
 void check_classes(int64_t classes);
 
-/// ArgumentError unless a matrix of `size` nodes is one for these rows of X; no rows: all.
+/// ArgumentError unless a graph of `size` nodes fits these rows of X; an empty list stands for all rows.
 void check_graph_size(int64_t size, const std::vector<int64_t>& nodes, const torch::Tensor& X);
 
 }  // namespace eignn

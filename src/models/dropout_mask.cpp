@@ -13,25 +13,26 @@ namespace eignn {
 
 namespace {
 
-// Four entries have sixteen bits each of one number of the stream.
+// Each 64-bit number of the stream gives 16 random bits to each of four entries.
 constexpr int64_t per_number = 4;
 
-// p as so many of 65536: what sixteen bits can be compared with. An entry may always be kept.
+// p in units of 1/65536, to be compared with 16 random bits. Less than 1, so that an entry can always be
+// kept.
 uint32_t share_of(double p) {
   return std::min(static_cast<uint32_t>(p * 65536 + 0.5), uint32_t{65535});
 }
 double scale_of(double p) {
-  return 65536 / static_cast<double>(65536 - share_of(p));  // of that share, so that the mean stays
+  return 65536 / static_cast<double>(65536 - share_of(p));  // from the rounded p, so that the mean is kept
 }
 
-// Calls put(place, 1 where the entry is kept and 0 where not) for all places, in parallel.
+// Calls put(k, 1) for every entry k that is kept and put(k, 0) for the others, in parallel.
 template <class Put>
 void for_each_entry(int64_t size, double p, uint64_t seed, const Put& put) {
   const uint32_t dropped = share_of(p);
   constexpr int64_t grain = 8192;  // numbers
   at::parallel_for(0, (size + per_number - 1) / per_number, grain, [&](int64_t first, int64_t last) {
     const auto draw = [&](int64_t k) { return stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k)); };
-    // Without a branch: at p = ½ it would be guessed wrong every other time.
+    // Branch-free, since at p = ½ a branch would be mispredicted half of the time.
     const auto kept = [&](uint64_t number, int64_t part) {
       return static_cast<int32_t>(static_cast<uint32_t>(number >> (16 * part) & 0xffff) >= dropped);
     };
@@ -69,7 +70,7 @@ class ReluAndDropoutFunction : public torch::autograd::Function<ReluAndDropoutFu
     return out;
   }
 
-  // Where the result is positive the entry was, and was kept.
+  // The gradient passes where the result is positive: there x > 0 and the entry was kept.
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     const auto out = context->get_saved_variables()[0];

@@ -13,7 +13,7 @@ namespace eignn {
 
 namespace {
 
-// Calls work(v) for every node in parallel, with some thousands of numbers for each thread at least.
+// Calls work(v) for every node in parallel, with at least some thousands of numbers per thread.
 template <class Work>
 void for_each_node(const Edges& edges, int64_t numbers_per_arc, const Work& work) {
   const int64_t arcs_per_node = edges.sender.numel() / std::max<int64_t>(edges.nodes, 1) + 1;
@@ -170,7 +170,7 @@ class WeightedSumFunction : public torch::autograd::Function<WeightedSumFunction
 }  // namespace
 
 Edges edges_of(const Propagation& S, const torch::TensorOptions& type, bool with_loops) {
-  // Entries of S, sorted by receiver; each row of S is a sender.
+  // The entries of S are sorted by receiver (column); a row of S has the arcs of one sender.
   std::vector<int64_t> begin(S.nodes + 1, 0), sent(S.nodes + 1, 0);
   const auto for_each_arc = [&](auto&& visit) {
     for (int64_t i = 0; i < S.nodes; ++i) {
@@ -217,7 +217,7 @@ torch::Tensor weighted_sum(const Edges& edges, const torch::Tensor& alpha, const
   return WeightedSumFunction::apply(alpha, Z, backward_state(edges));
 }
 
-torch::Tensor mean_of_some(const Edges& edges, int64_t samples, at::Generator& generator) {
+torch::Tensor sampled_mean_weights(const Edges& edges, int64_t samples, at::Generator& generator) {
   const auto begin = edges.begin.to(torch::kCPU);
   auto weight = torch::zeros({edges.sender.numel(), 1}, torch::kFloat64);
   const auto chance = samples > 0 ? torch::rand({edges.sender.numel()}, generator, torch::kFloat64) : weight;
@@ -226,7 +226,7 @@ torch::Tensor mean_of_some(const Edges& edges, int64_t samples, at::Generator& g
   for (int64_t j = 0; j < edges.nodes; ++j) {
     const int64_t first = ids(begin)[j], last = ids(begin)[j + 1];
     const int64_t wanted = samples > 0 ? std::min(samples, last - first) : last - first;
-    // One arc after the other is taken with the chance (still wanted) / (still to come).
+    // Selection sampling: each arc is taken with probability (still wanted) / (still to come).
     for (int64_t e = first, left = wanted; e < last && left > 0; ++e)
       if (left == last - e || u[e] * static_cast<double>(last - e) < static_cast<double>(left)) {
         w[e] = 1 / static_cast<double>(wanted);

@@ -1,4 +1,4 @@
-// Weights that belong to arcs: attention, and sums along the arcs whose weights change from step to step.
+// Operations with a weight per arc: attention, and weighted sums whose weights change from step to step.
 #pragma once
 
 #include <torch/types.h>
@@ -7,16 +7,16 @@
 
 namespace eignn {
 
-/// The arcs by the node that hears: those of node j are the entries begin[j] … begin[j+1]-1.
+/// The arcs sorted by receiver: those into node j are the entries begin[j] … begin[j+1]-1.
 struct Edges {
   int64_t nodes = 0;
   torch::Tensor begin;                   // int64 (n + 1)
   torch::Tensor sender, receiver;        // int64 (arcs,)
-  torch::Tensor sent_begin, sent_entry;  // the entries again, by the node that is heard
-  torch::Tensor value;                   // (arcs, 1): S's
+  torch::Tensor sent_begin, sent_entry;  // the same entries by sender
+  torch::Tensor value;                   // (arcs, 1): the entries of S
 };
 
-/// The arcs of S. With `with_loops` every node hears itself; an arc that S does not have gets the value 0.
+/// The arcs of S. With `with_loops` every node has a loop; one that S does not have gets the value 0.
 Edges edges_of(const Propagation& S, const torch::TensorOptions& type, bool with_loops = false);
 
 /// α (arcs, heads), the softmax over the arcs of each receiver j of LeakyReLU(from_i + to_j):
@@ -26,11 +26,11 @@ torch::Tensor attention(const Edges& edges, const torch::Tensor& from, const tor
 /// Row j is Σ_e α_e z_sender(e), head by head: α (arcs, heads), Z (n, heads, width).
 torch::Tensor weighted_sum(const Edges& edges, const torch::Tensor& alpha, const torch::Tensor& Z);
 
-/// Weights (arcs, 1) of the mean over at most `samples` of the arcs that each node hears, drawn without
-/// repetition; 0: over all of them. float64, on the CPU.
-torch::Tensor mean_of_some(const Edges& edges, int64_t samples, at::Generator& generator);
+/// Weights (arcs, 1) for the mean over at most `samples` arcs into each node, drawn without replacement; 0:
+/// over all of them. float64, on the CPU.
+torch::Tensor sampled_mean_weights(const Edges& edges, int64_t samples, at::Generator& generator);
 
-/// Attention and sum out of libtorch's operations: for other devices, and to test ours against.
+/// The same by libtorch's operations, for other devices and as a reference in tests.
 torch::Tensor attention_by_torch(const Edges& edges, const torch::Tensor& from, const torch::Tensor& to,
                                  double slope);
 torch::Tensor weighted_sum_by_torch(const Edges& edges, const torch::Tensor& alpha, const torch::Tensor& Z);

@@ -23,7 +23,7 @@ torch::Tensor starting_F(Start start, int64_t m, at::Generator generator) {
       const double bound = std::sqrt(3.0 / static_cast<double>(m));
       return torch::empty({m, m}, torch::kFloat64).uniform_(-bound, bound, generator);
     }
-    case Start::orthogonal: {  // Q of a Gaussian matrix, signs fixed so that the law is uniform
+    case Start::orthogonal: {  // Q of a Gaussian matrix; with these signs its distribution is uniform
       const auto [Q, R] = torch::linalg_qr(torch::randn({m, m}, generator, torch::kFloat64), "reduced");
       return Q * R.diagonal().sign();
     }
@@ -41,7 +41,7 @@ class Eignn : public Model {
         graphs_(nodes_of(parts), X.size(0), type_.device()) {
     const int64_t m = options.encoder > 0 ? options.encoder : X.size(1);
     auto generator = at::detail::createCPUGenerator(seed);
-    // Drawn in float64, so that one seed means one start in every precision.
+    // Drawn in float64, so that a seed gives the same start in every precision.
     auto parameter = [&](const std::string& name, const torch::Tensor& start) {
       return register_parameter(name, start.to(type_));
     };
@@ -71,7 +71,7 @@ class Eignn : public Model {
     }
   }
 
-  // Z is linear in X, and so is what batch norm does to it once its moments stand still.
+  // Z is linear in X, and batch norm in evaluation is affine, since its moments are fixed.
   bool linear_in_features() const override {
     return options_.encoder == 0 && (options_.head == Head::plain || options_.head == Head::batch_norm);
   }
@@ -96,12 +96,12 @@ class Eignn : public Model {
     if (place.graphs.empty()) return torch::zeros({0, classes()}, type_);
     switch (options_.head) {
       case Head::plain:
-        if (sees_scores_alone()) return projected(projection(), F_[0], B_.t(), place.index);
-        if (only_scores()) return scores_through(place, B_.t());
+        if (can_project()) return projected(projection(), F_[0], B_.t(), place.index);
+        if (without_gradients()) return scores_through(place, B_.t());
         return Z(place).plain().mm(B_.t());
       case Head::l2: {
-        // The row's exponent drops out, and there is no floor: a far node's 1e-300 is as good a direction as
-        // any.
+        // Normalisation cancels the row's exponent. There is no lower bound on ‖z‖, since a distant node's
+        // row has an accurate direction even at 1e-300.
         return dropout(unit_rows(Z(place).values), options_.dropout).mm(B_.t());
       }
       case Head::batch_norm: {
@@ -110,7 +110,7 @@ class Eignn : public Model {
           const auto slope = weight * (norm_->running_var + norm_->options.eps()).rsqrt();
           const auto C = slope.unsqueeze(1) * B_.t();
           const auto c = (bias - norm_->running_mean * slope).unsqueeze(0).mm(B_.t());
-          return (only_scores() ? scores_through(place, C) : Z(place).plain().mm(C)) + c;
+          return (without_gradients() ? scores_through(place, C) : Z(place).plain().mm(C)) + c;
         }
         const auto [z, moments] = Z_with_moments(place);
         const auto slope = weight * (moments.variance + norm_->options.eps()).rsqrt();
@@ -125,7 +125,7 @@ class Eignn : public Model {
 
   void do_use_features(const torch::Tensor& X) override {
     for (size_t g = 0; g < parts_.size(); ++g) parts_[g].X = graphs_.rows_of(g, X).to(type_);
-    forget();  // solved for other features
+    forget();  // they were solved for other features
     projection_ = nullptr;
   }
 
@@ -135,8 +135,8 @@ class Eignn : public Model {
   struct Part {
     std::unique_ptr<Solver> solver;
     torch::Tensor X;
-    // For each F the last solve: Z depends on F and X alone, so the evaluation after a step and the next
-    // training step share one.
+    // The last solve for each F. Z depends on F and X alone, so the evaluation after a step and the next
+    // training step share it.
     std::vector<std::shared_ptr<const Equilibrium>> solved;
   };
 
@@ -160,22 +160,23 @@ class Eignn : public Model {
   }
 
   // Gradients are off, so the scores are projected without forming Z.
-  bool only_scores() const { return !torch::GradMode::is_enabled() && options_.encoder == 0; }
+  bool without_gradients() const { return !torch::GradMode::is_enabled() && options_.encoder == 0; }
 
-  // f = Z Bᵀ of one graph can be had without Z, unless it is to be differentiated in X. Where F does not
-  // move, one Z serves every B, and projecting would only repeat the solve.
-  bool sees_scores_alone() const {
+  // Whether f = Z Bᵀ is to be computed as a projection, without Z. That takes one graph and no gradient in X.
+  // For a fixed F one Z serves every B, and a projection would repeat the solve for each.
+  bool can_project() const {
     return parts_.size() == 1 && F_.size() == 1 && F_[0].requires_grad() && options_.encoder == 0 &&
            !(torch::GradMode::is_enabled() && parts_[0].X.requires_grad());
   }
 
-  // The evaluation after a step and the next training step share it, where the solver allows.
+  // The projection for the current F and B. The evaluation after a step and the next training step share it,
+  // where the solver allows.
   std::shared_ptr<const Projection> projection() {
     Part& part = parts_[0];
     const bool other_pass = !part.solver->shares_solves() && solved_in_training_ != is_training();
     const auto versions = std::make_pair(F_[0]._version(), B_._version());
     if (!projection_ || projection_versions_ != versions || other_pass) {
-      projection_ = nullptr;  // its buffers go back before the next asks for some
+      projection_ = nullptr;  // releases its buffers before the next one allocates
       const torch::NoGradGuard guard;
       const ProductsInTf32 in_full(false);
       projection_ = part.solver->project(F_[0], part.X, B_.t());
@@ -187,7 +188,7 @@ class Eignn : public Model {
 
   // Z C at this place.
   torch::Tensor scores_through(const Place& place, const torch::Tensor& C) {
-    const auto blocks = C.chunk(static_cast<int64_t>(F_.size()), 0);  // those rows of C that an F is for
+    const auto blocks = C.chunk(static_cast<int64_t>(F_.size()), 0);  // the rows of C that belong to each F
     const auto of_part = [&](Part& part, const torch::Tensor& index) {
       const ProductsInTf32 in_full(false);
       torch::Tensor sum;
@@ -203,7 +204,7 @@ class Eignn : public Model {
     return torch::cat(below, 0).index_select(0, place.index);
   }
 
-  // Z at this place, and its moments over all nodes of the place's graphs, which the running ones follow.
+  // Z at this place, and its moments over all nodes of the graphs there. Also updates the running moments.
   std::pair<torch::Tensor, Moments> Z_with_moments(const Place& place) {
     const bool one = place.graphs.size() == 1;
     const auto beside = [](const std::vector<torch::Tensor>& blocks, int64_t dim) {
@@ -229,17 +230,17 @@ class Eignn : public Model {
     }
     Moments all{means[0], variances[0]};
     const double total = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-    if (!one) {  // the parts' variances, and that of their means
+    if (!one) {  // the variances within the graphs, and that of their means
       const auto n = torch::tensor(sizes, torch::kFloat64).unsqueeze(1).to(type_), mean = torch::stack(means);
       all.mean = (n * mean).sum(0) / total;
       all.variance = (n * (torch::stack(variances) + (mean - all.mean).square())).sum(0) / total;
     }
-    follow(all, total);
+    update_running_moments(all, total);
     return {one ? z[0] : torch::cat(z, 0).index_select(0, place.index), all};
   }
 
-  // As torch's own batch norm does: the variance that it will divide by is the unbiased one.
-  void follow(const Moments& moments, double n) {
+  // Updates the running moments as libtorch's batch norm does, with the unbiased variance.
+  void update_running_moments(const Moments& moments, double n) {
     const torch::NoGradGuard guard;
     const double momentum = norm_->options.momentum().value();
     norm_->running_mean.lerp_(moments.mean, momentum);
@@ -272,7 +273,7 @@ class Eignn : public Model {
     return part.solved[k];
   }
 
-  // Gives the buffers back before the next solve asks for some.
+  // Releases the buffers before the next solve allocates.
   void forget() {
     for (Part& part : parts_) std::fill(part.solved.begin(), part.solved.end(), nullptr);
   }

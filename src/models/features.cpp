@@ -12,9 +12,9 @@ namespace eignn {
 
 namespace {
 
-// Where the entries are, row by row.
+// The positions of the entries in CSR format.
 struct Places {
-  torch::Tensor begin, column;  // int64 (rows + 1); int32, with fetch_ahead to spare
+  torch::Tensor begin, column;  // int64 (rows + 1); int32, padded by fetch_ahead
 
   // `row` ascends.
   static Places of(int64_t rows, const torch::Tensor& row, const torch::Tensor& column) {
@@ -47,7 +47,7 @@ struct Places {
 
 struct Features::Pattern {
   at::DimVector sizes;
-  torch::Tensor flat;  // the places in X as one row
+  torch::Tensor flat;  // positions in the flattened X
   Places straight, transposed;
   torch::Tensor order;  // of the entries in `transposed`
 };

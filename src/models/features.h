@@ -1,5 +1,5 @@
-// The features of a graph's nodes: dense, and entry by entry where few of them are not zero (the words of a
-// page, the first node of a chain), so that a first layer costs what it has to.
+// The features of a graph's nodes: dense, and also sparse where few entries are not zero (bags of words,
+// chains), so that the first layer skips the zeros.
 #pragma once
 
 #include <torch/types.h>
@@ -12,19 +12,20 @@ namespace eignn {
 class Features {
  public:
   Features() = default;
-  /// Entry by entry if X is on the CPU, needs no gradient and has at most one entry in eight that is not 0.
+  /// Sparse if X is on the CPU, needs no gradient and has at most one non-zero entry in eight.
   explicit Features(const torch::Tensor& X);
 
   torch::Tensor dense() const;
-  /// X W, differentiable in W and, where it asks for that, in X.
+  /// X W, differentiable in W and, where X requires a gradient, in X.
   torch::Tensor mm(const torch::Tensor& W) const;
-  /// What `change` makes of the entries; it must leave a zero at zero, since it may not see them.
+  /// The features with `change` applied to their entries. It must map 0 to 0, because only the non-zero
+  /// entries may be passed to it.
   Features changed(const std::function<torch::Tensor(const torch::Tensor&)>& change) const;
 
  private:
   struct Pattern;
-  torch::Tensor X_;                         // undefined: as the entries say
-  std::shared_ptr<const Pattern> pattern_;  // null: dense alone
+  torch::Tensor X_;                         // undefined: given by the entries
+  std::shared_ptr<const Pattern> pattern_;  // null: dense only
   torch::Tensor entries_;
 };
 

@@ -1,13 +1,13 @@
 // GAT (Veličković, Cucurull, Casanova, Romero, Liò, Bengio, 2018), its eqs. (1)-(6), head by head:
 //
-//     e_ij = LeakyReLU(aᵀ[W h_i ‖ W h_j]) (slope 0.2),   α_ij = softmax over the i that j hears,
+//     e_ij = LeakyReLU(aᵀ[W h_i ‖ W h_j]) (slope 0.2),   α_ij = softmax over the neighbours i of j,
 //     h'_j = Σ_i α_ij W h_i + b
 //
-// Hidden layers put `heads` heads side by side and take ELU of them; the last one averages `output-heads`.
-// Where a layer between the first and the last is as wide as what it reads, that is added (the paper's skip
-// on PPI). Dropout before each layer and on the α.
+// Hidden layers concatenate `heads` heads and apply ELU; the last layer averages `output-heads`. A layer
+// between the first and the last that is as wide as its input adds its input (the paper's skip connection on
+// PPI). Dropout before each layer and on the α.
 //
-// The matrix gives its pattern alone: a node hears its neighbours and itself.
+// Only the pattern of S is used: a node receives from its neighbours and itself.
 #include "models/baselines.h"
 #include "models/edges.h"
 #include "models/graph_model.h"

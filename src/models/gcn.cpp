@@ -27,7 +27,7 @@ class Gcn : public GraphModel {
 
  protected:
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
-    // H W first: it is as narrow as the layer.
+    // H W is formed first, since it is only as wide as the layer.
     const auto layer = [&](size_t l, const auto& H) {  // H after dropout
       return propagate(S_[g], H.mm(W_[l])).add_(b_[l]);
     };

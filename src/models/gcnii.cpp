@@ -29,7 +29,7 @@ class Gcnii : public GraphModel {
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     const auto I = torch::eye(options_.hidden, type_);
     auto H_0 = torch::relu(in_(dropped(X)));
-    auto H = dropped(H_0);  // each H is wanted after dropout alone
+    auto H = dropped(H_0);  // H is only used after dropout
     const auto& rounds = fields_[g].rounds_to(rows, options_.layers);
     for (size_t l = 0; l < W_.size(); ++l) {
       const double beta = std::log(options_.theta / static_cast<double>(l + 1) + 1);

@@ -1,13 +1,13 @@
-// Geom-GCN (Pei, Wei, Chang, Lei, Yang, 2020), its eqs. (5)-(7). Nodes lie in a plane; a node's
-// neighbourhoods are those of the graph and those near it in the plane, and each is split by the quadrant in
-// which a neighbour lies: eight relations r.
+// Geom-GCN (Pei, Wei, Chang, Lei, Yang, 2020), its eqs. (5)-(7). The nodes are embedded in a plane. A node
+// has two neighbourhoods, its neighbours in the graph and the nodes near it in the plane, and each is split
+// by the quadrant in which a neighbour lies: eight relations r.
 //
 //     E_r = S_r H W_r,   H_1 = ReLU(‖_r E_r(X)) (side by side),   scores = mean_r E_r(H_1)
 //
-// The plane is an Isomap of the graph's hops (models/isomap.h); the radius of the structural neighbourhood
-// gives it as many pairs as the graph has. The matrices are its own: each neighbourhood normalised by the
-// square roots of its degrees at both ends, the graph's with self-loops, then split; their sum over the
-// graph's quadrants is EIGNN's S. Two layers, dropout before each.
+// The embedding is an Isomap of the graph's hop distances (models/isomap.h). The radius of the neighbourhood
+// in the plane is such that it has as many arcs as the graph. The matrices S_r are EIGNN's S and, without
+// self-loops, D^-1/2 A D^-1/2 of the neighbourhood in the plane, each split by quadrant. Two layers, dropout
+// before each.
 #include "equilibrium/stopwatch.h"
 #include "models/baselines.h"
 #include "models/graph_model.h"
@@ -36,7 +36,7 @@ class GeomGcn : public GraphModel {
           S_.back().push_back(make_product(part, type_));
     }
     preprocess_seconds_ = watch.seconds();
-    // The weights of all relations side by side; each starts as a layer of its own.
+    // The weights of all relations side by side; each is initialised as a layer of its own.
     const auto weights = [&](const std::string& name, int64_t from, int64_t to) {
       const double bound = std::sqrt(6.0 / static_cast<double>(from + to));
       return parameter(name,

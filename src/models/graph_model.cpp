@@ -8,7 +8,7 @@ namespace eignn {
 
 namespace {
 
-// The graphs without the one of alike nodes, which repeats some of them.
+// The graphs without the last one where that has copies of nodes (BaselineInputs::like).
 GraphParts parts_of(const BaselineInputs& in) {
   std::vector<std::vector<int64_t>> nodes_of;
   const size_t graphs = in.graphs.size() - (in.like.empty() ? 0 : 1);
@@ -34,7 +34,7 @@ GraphModel::GraphModel(const BaselineInputs& in, double dropout)
 }
 
 void GraphModel::do_use_features(const torch::Tensor& X) {
-  like_ = alike_nodes_ = torch::Tensor();  // with other features, equal components need not be equal any more
+  like_ = alike_nodes_ = torch::Tensor();  // components with other features need not be equal any more
   set_features(X);
 }
 
@@ -56,13 +56,13 @@ torch::Tensor GraphModel::dropped_relu(const torch::Tensor& x) {
 }
 
 torch::Tensor GraphModel::do_scores(const torch::Tensor& index) {
-  // A GPU adds up the gradients of equal rows in no fixed order.
-  const bool alike = !is_training() || (index.is_cpu() && alike_stay_alike());
+  // A GPU sums the gradients of repeated rows in no fixed order, so that training would not be reproducible.
+  const bool alike = !is_training() || (index.is_cpu() && equal_components_stay_equal());
   if (like_.defined() && alike) return forward(X_.size() - 1, X_.back(), like_.index_select(0, index));
   if (parts_.one_with_all_nodes()) return forward(0, X_[0], index);
   const auto [pieces, order] = parts_.apart(index);
   if (pieces.empty()) return torch::zeros({0, classes_}, type_);
-  std::vector<torch::Tensor> below;  // the scores of one graph after the other
+  std::vector<torch::Tensor> below;  // the scores, graph by graph
   for (const auto& [g, rows] : pieces) below.push_back(forward(g, X_[g], rows));
   return torch::cat(below, 0).index_select(0, order);
 }

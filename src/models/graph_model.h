@@ -1,4 +1,4 @@
-// What the baselines share: features, graphs, starting weights.
+// Base of the baselines: features, graphs, initial weights.
 #pragma once
 
 #include <torch/torch.h>
@@ -13,7 +13,7 @@
 
 namespace eignn {
 
-/// All that a baseline is made from.
+/// The arguments of a baseline's constructor.
 struct BaselineInputs {
   std::vector<GraphMatrix> graphs;
   const torch::Tensor& X;
@@ -21,12 +21,12 @@ struct BaselineInputs {
   torch::TensorOptions type;
   uint64_t seed;
   /// Where components of a graph are equal, features included, the last of `graphs` has one component of each
-  /// kind, and this has for each node its counterpart there. Empty: no such graph.
+  /// kind, and like[v] is the counterpart of node v there. Empty: there is no such graph.
   std::vector<int64_t> like = {};
 };
 
-/// A network that mixes nodes along the graph and in no other way, so that several disjoint graphs are worked
-/// on one by one: their union would give the same scores. A model says in forward() what it does to one.
+/// A network in which nodes interact only along the graph, so that disjoint graphs are computed one by one
+/// with the same scores as their union. A model implements forward() for one graph.
 class GraphModel : public Model {
  public:
   double preprocess_seconds() const override { return preprocess_seconds_; }
@@ -39,10 +39,10 @@ class GraphModel : public Model {
 
   /// The scores of the nodes `rows` of graph g, whose features are X.
   virtual torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) = 0;
-  /// Whether equal components have equal states in training too, up to what is drawn for each row at the end
-  /// of forward().
-  virtual bool alike_stay_alike() const { return dropout_ == 0; }
-  /// What was derived from the features is out of date.
+  /// Whether equal components have equal states in training too, apart from dropout on the requested rows at
+  /// the end of forward().
+  virtual bool equal_components_stay_equal() const { return dropout_ == 0; }
+  /// Called when the features change: what was derived from them must be dropped.
   virtual void features_changed() {}
 
   /// Dropout with the probability of the options.
@@ -50,7 +50,8 @@ class GraphModel : public Model {
   Features dropped(const Features& X);
   torch::Tensor dropped_relu(const torch::Tensor& x);
 
-  // Drawn in float64, so that one seed means one start in every precision.
+  // Registers a parameter. `start` is drawn in float64, so that a seed gives the same start in every
+  // precision.
   torch::Tensor parameter(const std::string& name, const torch::Tensor& start);
   /// (in, out) ~ U(-b, b) with b = √(6/(in + out)): Glorot and Bengio's.
   torch::Tensor glorot(const std::string& name, int64_t in, int64_t out);
@@ -59,16 +60,15 @@ class GraphModel : public Model {
   double dropout_;
   torch::TensorOptions type_;
   int64_t width_, classes_;  // features of a node, scores of a node
-  at::Generator start_;      // of the weights
+  at::Generator start_;      // for initial weights
   double preprocess_seconds_ = 0;
 
  private:
   void set_features(const torch::Tensor& X);
 
   GraphParts parts_;
-  std::vector<Features> X_;  // of each graph, as forward() counts them
-  // BaselineInputs::like and the nodes of its graph, the last that forward() knows; undefined: not to be
-  // used.
+  std::vector<Features> X_;  // of each graph, by the number that forward() takes
+  // BaselineInputs::like, and the nodes of its graph, which is the last one; undefined: not used.
   torch::Tensor like_, alike_nodes_;
 };
 

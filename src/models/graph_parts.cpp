@@ -64,7 +64,7 @@ GraphParts::Stacked GraphParts::stacked(const torch::Tensor& index) const {
   const auto host = on_host(index);
   const int64_t *v = host.data_ptr<int64_t>(), count = host.numel();
   Stacked out;
-  std::vector<int64_t> first_row(graphs(), -1);  // of a graph in the stack; -1: the index does not name it
+  std::vector<int64_t> first_row(graphs(), -1);  // of each graph in the stack; -1: not in the stack
   for (int64_t k = 0; k < count; ++k) first_row[graph_of_[v[k]]] = 0;
   int64_t rows = 0;
   for (size_t g = 0; g < graphs(); ++g) {

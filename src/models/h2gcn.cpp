@@ -1,11 +1,11 @@
-// H2GCN (Zhu, Yan, Zhao, Heimann, Akoglu, Koutra, 2020), its eqs. (5)-(7): what a node is stays apart from
-// what its neighbours are, and those one hop away from those exactly two hops away.
+// H2GCN (Zhu, Yan, Zhao, Heimann, Akoglu, Koutra, 2020), its eqs. (5)-(7): a node's own embedding is kept
+// separate from those of its neighbours, and neighbours at distance one from those at distance two.
 //
 //     R_0 = ReLU(X W_e),   R_k = [S_1 R_{k-1} ‖ S_2 R_{k-1}],   scores = [R_0 ‖ … ‖ R_K] W_c,   K = --layers
 //
-// The matrices are its own: S_1 and S_2 are the neighbourhoods at distance one and two exactly, without
-// self-loops, normalised by D^-1/2 at both ends (a directed graph: D_out^-1/2 A D_in^-1/2). Dropout before
-// the last layer.
+// EIGNN's S gives its pattern alone: S_1 and S_2 are the neighbourhoods at distance exactly one and two,
+// without self-loops, normalised by D^-1/2 at both ends (a directed graph: D_out^-1/2 A D_in^-1/2). Dropout
+// before the last layer.
 #include "models/baselines.h"
 #include "models/graph_model.h"
 #include "models/hops.h"
@@ -30,7 +30,7 @@ class H2gcn : public GraphModel {
   }
 
  protected:
-  bool alike_stay_alike() const override { return true; }
+  bool equal_components_stay_equal() const override { return true; }
 
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     std::vector<torch::Tensor> R = {torch::relu(X.mm(W_embed_))};

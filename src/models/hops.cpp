@@ -15,7 +15,7 @@ Propagation normalised_arcs(const Graph& arcs) {
 Graph exact_two_hops(const Graph& arcs) {
   Graph out;
   out.nodes = arcs.nodes;
-  std::vector<int64_t> seen(arcs.nodes, -1);  // the last node that reached this one
+  std::vector<int64_t> seen(arcs.nodes, -1);  // the last i from which this node was reached
   for (int64_t i = 0; i < arcs.nodes; ++i) {
     seen[i] = i;
     for (int64_t a = arcs.row_begin[i]; a < arcs.row_begin[i + 1]; ++a) seen[arcs.target[a]] = i;

@@ -2,15 +2,15 @@
 //
 //     Z = ReLU(W Z S + Ω X S),   scores = B Z
 //
-// W is kept where ‖W‖∞ ≤ κ/ρ(S), so that the solution exists and is one (its theorem 4.1): the weights are
-// projected there after every step. Forward by Picard iteration, backward by the adjoint equation
-// (implicit_state.h). A solve that does not reach its tolerance is counted and told in summary.json.
+// W is projected onto ‖W‖∞ ≤ κ/ρ(S) after every step, so that the solution exists and is unique (its
+// theorem 4.1). The forward pass is a Picard iteration, the backward pass solves the adjoint equation
+// (implicit_state.h). Solves that do not reach their tolerance are counted and reported in summary.json.
 //
-// The head l2 takes each node's state to length one before the last layer. Dropout before the last layer.
+// The head l2 normalises each node's state to length one before the last layer. Dropout before the last
+// layer.
 //
-// Five implicit layers, the shape for PPI: of widths 4h, 2h, 2h, h, classes with h = `hidden`,
-// each with a linear skip, X_k = ELU(Z_k + X_{k-1} V_k + c_k); the last without ELU. Dropout after each but
-// the last.
+// Five implicit layers, the shape for PPI: of widths 4h, 2h, 2h, h, classes with h = `hidden`, each with a
+// linear skip, X_k = ELU(Z_k + X_{k-1} V_k + c_k); the last without ELU. Dropout after each but the last.
 //
 // IGNN-finite is the recurrence Z_k = ReLU(W Z_{k-1} S + Ω X S) from Z_0 = 0, cut after `layers` steps, with
 // libtorch's own gradient. κ = 0 leaves its W free.
@@ -31,7 +31,7 @@ namespace {
 
 class Ignn : public GraphModel {
  public:
-  /// `steps`: of the recurrence, for IGNN-finite.
+  /// `steps`: steps of the recurrence for IGNN-finite; none for IGNN.
   Ignn(const BaselineInputs& in, const IgnnOptions& options, std::optional<int64_t> steps)
       : GraphModel(in, options.dropout),
         options_(options),
@@ -69,7 +69,9 @@ class Ignn : public GraphModel {
   }
 
  protected:
-  bool alike_stay_alike() const override { return layers_.size() == 1 || GraphModel::alike_stay_alike(); }
+  bool equal_components_stay_equal() const override {
+    return layers_.size() == 1 || GraphModel::equal_components_stay_equal();
+  }
 
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     if (layers_.size() == 1) {
@@ -89,10 +91,11 @@ class Ignn : public GraphModel {
   struct Layer {
     torch::Tensor W;      // (h, h), in the paper's orientation
     torch::Tensor Omega;  // (in, h)
-    Linear skip;          // of several layers
+    Linear skip;          // used with five layers
   };
 
-  // A state of this size has a direction whose gradient, 1/‖z‖ large, stays in range on its way back.
+  // States with no larger entry are set to 0 instead of normalised: their gradient, which grows like 1/‖z‖,
+  // would leave the floating range.
   double smallest() const { return type_.dtype() == torch::kFloat32 ? 1e-30 : 1e-290; }
 
   template <class States>
@@ -110,7 +113,7 @@ class Ignn : public GraphModel {
   std::optional<int64_t> steps_;
   std::vector<SharedProduct> S_;
   std::shared_ptr<PicardCounts> counts_;
-  double rho_ = 0;  // of the graph that has the largest
+  double rho_ = 0;  // the largest ρ(S) of all graphs
   std::vector<Layer> layers_;
   torch::Tensor B_;
 };

@@ -8,7 +8,7 @@ namespace eignn {
 
 namespace {
 
-// V ← next(V) from 0 until it stands still.
+// V ← next(V) from `start` until no entry changes by more than the tolerance.
 template <class Next>
 torch::Tensor picard(const torch::Tensor& start, const PicardOptions& options, PicardCounts& counts,
                      const Next& next) {
@@ -17,7 +17,7 @@ torch::Tensor picard(const torch::Tensor& start, const PicardOptions& options, P
   for (int64_t k = 0; k < options.max_iterations; ++k) {
     auto moved = next(V);
     ++counts.iterations;
-    // A GPU stands still for the answer: it is asked now and then.
+    // Reading the distance makes the host wait for a GPU, so there it is read only every few iterations.
     constexpr int64_t between_looks = 8;
     if (V.is_cuda() && (k + 1) % between_looks != 0 && k + 1 < options.max_iterations) {
       V = std::move(moved);
@@ -50,7 +50,7 @@ class ImplicitFunction : public torch::autograd::Function<ImplicitFunction> {
     return Z;
   }
 
-  // With P = Sᵀ Z Wᵀ + B, Z = ReLU(P) and G = ∂L/∂Z as it arrives, V = ∂L/∂P solves
+  // With P = Sᵀ Z Wᵀ + B, Z = ReLU(P) and the incoming gradient G = ∂L/∂Z, V = ∂L/∂P solves
   //     V = ReLU'(P) ∘ (S V W + G),      ∂L/∂B = V,      ∂L/∂W = Vᵀ (Sᵀ Z).
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
@@ -59,7 +59,7 @@ class ImplicitFunction : public torch::autograd::Function<ImplicitFunction> {
     const auto saved = context->get_saved_variables();
     const auto &W = saved[0], &Z = saved[1], &G = gradients[0];
     const auto slope = (Z > 0).to(Z.scalar_type());
-    // The tolerance is meant for states of ordinary size; a gradient is solved at that size.
+    // The tolerance is absolute and meant for states of order 1, so G is scaled to that size for the solve.
     const auto top = G.abs().max(), size = torch::where(top > 0, top, torch::ones_like(top));
     const auto unit = G / size;
     auto V = picard(torch::zeros_like(G), solve.options, *solve.counts, [&](const torch::Tensor& v) {
@@ -82,7 +82,7 @@ torch::Tensor implicit_state(const SharedProduct& S, const torch::Tensor& W, con
 }
 
 torch::Tensor project_rows(const torch::Tensor& W, double radius) {
-  // Each row by itself (Duchi et al., 2008): all entries shrink by the θ that leaves Σ|w| = radius.
+  // Row by row (Duchi et al., 2008): all |w| are reduced by the θ for which Σ|w| = radius.
   const auto size = W.abs();
   const auto falling = std::get<0>(size.sort(1, /*descending=*/true));
   const auto excess = falling.cumsum(1) - radius;
@@ -91,7 +91,7 @@ torch::Tensor project_rows(const torch::Tensor& W, double radius) {
   const auto theta = excess.gather(1, kept - 1) / kept;
   const auto outside = size.sum(1, true) > radius;
   const auto inside_now = W.sign() * (size - theta).clamp_min(0);
-  const auto sum = inside_now.abs().sum(1, true).clamp_min(radius);  // of rounding, if at all above
+  const auto sum = inside_now.abs().sum(1, true).clamp_min(radius);  // above radius by rounding at most
   return torch::where(outside, inside_now * (radius / sum), W);
 }
 

@@ -9,26 +9,26 @@
 namespace eignn {
 
 struct PicardOptions {
-  double tolerance = 3e-6;       // an iteration that moves no entry by more is the last
-  int64_t max_iterations = 300;  // and so is this one
+  double tolerance = 3e-6;       // an iteration that changes no entry by more is the last
+  int64_t max_iterations = 300;  // of a solve
 };
 
-/// What the solves tell of themselves, forward and backward together.
+/// Counts over all solves, forward and backward.
 struct PicardCounts {
   std::atomic<int64_t> solves{0}, iterations{0};
-  std::atomic<int64_t> non_converged{0};  // ended by max_iterations
+  std::atomic<int64_t> non_converged{0};  // ended by max_iterations, or by a value that is not finite
 };
 
-/// Node-major, Z = ReLU(Sᵀ Z Wᵀ + B) by Picard iteration from 0, differentiable in W (h, h) and B (n, h): the
-/// gradient is the adjoint equation's fixed point, found by the same iteration.
+/// Node-major, Z = ReLU(Sᵀ Z Wᵀ + B) by Picard iteration from 0, differentiable in W (h, h) and B (n, h). The
+/// gradient comes from the adjoint equation, solved by the same iteration.
 torch::Tensor implicit_state(const SharedProduct& S, const torch::Tensor& W, const torch::Tensor& B,
                              const PicardOptions& options, const std::shared_ptr<PicardCounts>& counts);
 
-/// The nearest W whose rows have Σ|w| ≤ radius: the ball ‖W‖∞ ≤ radius.
+/// The projection of W onto the ball ‖W‖∞ ≤ radius, that is, Σ|w| ≤ radius in every row.
 torch::Tensor project_rows(const torch::Tensor& W, double radius);
 
-/// ρ(S), the largest eigenvalue of a matrix without negative entries, by power iteration on S + I (which
-/// leaves no other eigenvalue of the same size).
+/// ρ(S), the largest eigenvalue of a matrix without negative entries, by power iteration on S + I, whose
+/// largest eigenvalue is the only one of its modulus.
 double spectral_radius(const Propagation& S);
 
 }  // namespace eignn

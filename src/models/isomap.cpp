@@ -14,7 +14,8 @@ namespace eignn {
 
 namespace {
 
-// Hops between all members of a component of a symmetric graph; `local` numbers them.
+// Hop distances between all members of a component of a symmetric graph; local[v] is the index of v in
+// `members`.
 torch::Tensor hops(const Graph& graph, const std::vector<int64_t>& members,
                    const std::vector<int64_t>& local) {
   const int64_t n = static_cast<int64_t>(members.size());
@@ -40,8 +41,8 @@ torch::Tensor hops(const Graph& graph, const std::vector<int64_t>& members,
   return D;
 }
 
-// The `count` largest eigenvalues, falling, and their vectors, by Lanczos's recurrence with every vector kept
-// orthogonal to all before it. Undefined where they have not settled.
+// The `count` largest eigenvalues, descending, and their eigenvectors, by Lanczos with full
+// reorthogonalisation. Undefined where they have not converged.
 std::pair<torch::Tensor, torch::Tensor> lanczos(const torch::Tensor& A, int64_t count) {
   constexpr int64_t steps = 160;
   auto Q = torch::zeros({A.size(0), steps}, torch::kFloat64);
@@ -66,7 +67,7 @@ std::pair<torch::Tensor, torch::Tensor> lanczos(const torch::Tensor& A, int64_t 
 }
 
 std::pair<torch::Tensor, torch::Tensor> leading(const torch::Tensor& A, int64_t count) {
-  constexpr int64_t small = 600;  // rows: all eigenvectors are as cheap
+  constexpr int64_t small = 600;  // rows: up to here all eigenvectors are as cheap
   if (A.size(0) > small)
     if (auto found = lanczos(A, count); found.first.defined()) return found;
   const auto [values, vectors] = symmetric_eigen(A);
@@ -77,7 +78,7 @@ std::pair<torch::Tensor, torch::Tensor> leading(const torch::Tensor& A, int64_t 
 }  // namespace
 
 torch::Tensor isomap(const Graph& graph, int64_t dimensions) {
-  constexpr size_t most = 25'000;  // nodes of a component: 5 GB
+  constexpr size_t most = 25'000;  // nodes of a component: its distances take 5 GB
   const Graph both_ways = graph.symmetrised();
   auto position = torch::zeros({graph.nodes, dimensions}, torch::kFloat64);
   std::vector<int64_t> local(graph.nodes);
@@ -86,15 +87,16 @@ torch::Tensor isomap(const Graph& graph, int64_t dimensions) {
     if (members.size() > most)
       throw ResourceError(fmt::format("a component of {} nodes is too large for all its distances", n),
                           "Isomap", "take a part of the graph");
-    if (count < 1) continue;  // a node by itself
+    if (count < 1) continue;  // an isolated node stays at 0
     for (int64_t k = 0; k < n; ++k) local[members[k]] = k;
     auto B = hops(both_ways, members, local).square_();
     const auto mean = B.mean(0);  // of rows and columns
     B.sub_(mean).sub_(mean.unsqueeze(1)).add_(mean.mean()).mul_(-0.5);
     auto [values, vectors] = leading(B, count);
-    // An eigenvector is as good as its negative: the entry that is largest is to be positive.
+    // The sign of an eigenvector is arbitrary: its largest entry is made positive.
     const auto largest = vectors.gather(0, vectors.abs().argmax(0, true));
-    // A path has one dimension: what rounding leaves of the second must not decide who is above whom.
+    // A path has only one dimension. The rounding errors in its second coordinate must not decide on
+    // quadrants.
     constexpr double nothing = 1e-9;
     const auto size = torch::where(values > nothing * values.max(), values, torch::zeros_like(values));
     const auto coordinates = vectors * largest.sign() * size.sqrt();

@@ -1,5 +1,5 @@
-// JKNet (Xu, Li, Tian, Sonobe, Kawarabayashi, Jegelka, 2018): GCN layers, of which the last one sees all,
-// side by side (the paper's "concatenation").
+// JKNet (Xu, Li, Tian, Sonobe, Kawarabayashi, Jegelka, 2018): GCN layers whose outputs are all concatenated
+// for the last layer (the paper's "concatenation").
 //
 //     H_0 = X,   H_l = ReLU(S H_{l-1} W_l + b_l),   scores = [H_1 ‖ … ‖ H_L] W + b
 //
@@ -26,7 +26,7 @@ class JkNet : public GraphModel {
  protected:
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     const auto& rounds = fields_[g].rounds_to(rows, options_.layers);
-    std::vector<torch::Tensor> seen;  // of each layer, at the rows
+    std::vector<torch::Tensor> seen;  // the output of each layer at `rows`
     auto H = dropped(X).mm(W_[0]);
     for (size_t l = 0; l < W_.size(); ++l) {
       const auto before_relu = propagate(rounds[l].S, H).add_(b_[l]);

@@ -1,8 +1,8 @@
-// MLP: layers that see a node's own features and nothing of the graph.
+// MLP: layers that use a node's own features only.
 //
 //     h_0 = x,   h_l = ReLU(W_l h_{l-1} + b_l),   scores = W_L h_{L-1} + b_L;   dropout before each layer
 //
-// No matrix: the graph is not looked at.
+// The graph is not used.
 #include "models/baselines.h"
 #include "models/graph_model.h"
 

@@ -1,4 +1,4 @@
-// What the models share: the checks of their arguments, and dropout.
+// The part of Model that all models share: argument checks and dropout.
 #include "eignn/model.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace eignn {
 
 namespace {
 
-// "cuda" is the current GPU.
+// A device without an index ("cuda") matches every device of its type.
 bool same_device(torch::Device a, torch::Device b) {
   return a.type() == b.type() && (a == b || !a.has_index() || !b.has_index());
 }

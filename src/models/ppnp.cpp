@@ -16,9 +16,9 @@ namespace eignn {
 
 namespace {
 
-// Π in blocks, on the nodes in the order of the components.
+// Π as one dense block per component, with the nodes sorted by component.
 struct PageRank {
-  torch::Tensor order, inverse_order;  // of the nodes; undefined: as they are
+  torch::Tensor order, inverse_order;  // of the nodes
   std::vector<torch::Tensor> blocks;
 
   torch::Tensor operator()(const torch::Tensor& H) const {
@@ -32,7 +32,7 @@ struct PageRank {
 };
 
 PageRank page_rank(const Propagation& S, double alpha, const torch::TensorOptions& type) {
-  constexpr size_t most = 30'000;  // nodes of a component: 7 GB
+  constexpr size_t most = 30'000;  // nodes of a component: its block takes 7 GB
   PageRank out;
   std::vector<int64_t> order, local(S.nodes);
   for (const auto& members : weak_components(S.pattern()).members()) {

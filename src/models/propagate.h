@@ -1,4 +1,4 @@
-// Sᵀ H as a node of libtorch's graph, and S made ready for it.
+// Sᵀ H as an autograd function, and the preparation of S for it.
 #pragma once
 
 #include <torch/types.h>
@@ -13,15 +13,15 @@ namespace eignn {
 
 using SharedProduct = std::shared_ptr<const SparseProduct>;
 
-/// Sᵀ H, what every node receives: row j is Σ_i S_ij h_i. Its gradient is a product with S.
+/// Sᵀ H: row j is Σ_i S_ij h_i, what node j receives. Its backward pass is a product with S.
 torch::Tensor propagate(const SharedProduct& S, const torch::Tensor& H);
 
 SharedProduct make_product(const Propagation& S, const torch::TensorOptions& type);
-/// Each graph's own S.
+/// One for the S of each graph.
 std::vector<SharedProduct> make_products(const std::vector<GraphMatrix>& graphs,
                                          const torch::TensorOptions& type);
 
-/// The arcs along which S sends, loops left out.
+/// The arcs i → j with an entry S_ij, without loops.
 Graph neighbours(const Propagation& S);
 
 }  // namespace eignn

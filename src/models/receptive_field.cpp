@@ -26,7 +26,7 @@ std::vector<int64_t> places_of(const std::vector<int64_t>& nodes, int64_t count)
   return place;
 }
 
-// These nodes and all that they receive from.
+// These nodes and all nodes that they receive from.
 std::vector<int64_t> with_senders(const Propagation& S, const std::vector<int64_t>& nodes) {
   const auto place = places_of(nodes, S.nodes);
   std::vector<int64_t> out;
@@ -42,7 +42,7 @@ std::vector<int64_t> with_senders(const Propagation& S, const std::vector<int64_
 ReceptiveField::ReceptiveField(std::shared_ptr<const Propagation> S, const torch::TensorOptions& type)
     : S_(std::move(S)), type_(type), whole_(make_product(*S_, type)) {}
 
-// S from some nodes to others; with `stay` the identity in its place.
+// The block of S (with `stay`, of the identity) with the rows `from` and the columns `to`.
 SharedProduct ReceptiveField::part(const std::vector<int64_t>& from, const std::vector<int64_t>& to,
                                    bool stay) const {
   const auto place = places_of(to, S_->nodes);

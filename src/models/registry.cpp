@@ -14,7 +14,7 @@ namespace eignn {
 
 namespace {
 
-// One function a model: a new entry of ModelOptions does not compile before it has one.
+// One function per model: a new entry of ModelOptions does not compile without one.
 
 struct MakeModel {
   const BaselineInputs& in;
@@ -43,15 +43,16 @@ struct MakeModel {
   }
 };
 
-// Geom-GCN's radius in the plane is one for all components.
-bool sees_components_apart(const ModelOptions& options) {
+// Whether the scores in a component are independent of the other components. They are not in Geom-GCN, which
+// has one radius in the plane for all components.
+bool components_are_independent(const ModelOptions& options) {
   return !std::holds_alternative<GeomGcnOptions>(options);
 }
 
-// One component of each kind, as a graph beside the whole, if it is half the work at most.
+// Adds a graph with one component of each kind, if that has at most half of the nodes.
 void add_alike_nodes(BaselineInputs& inputs) {
   const Propagation& S = *inputs.graphs[0].S;
-  AlikeNodes alike = alike_nodes(S, inputs.X);
+  Representatives alike = representatives(S, inputs.X);
   if (2 * static_cast<int64_t>(alike.nodes.size()) > S.nodes) return;
   auto part = std::make_shared<Propagation>(restricted(S, alike.nodes));
   inputs.graphs.push_back({std::move(alike.nodes), std::move(part)});
@@ -71,7 +72,7 @@ std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vec
   }
   BaselineInputs inputs{graphs, X, classes, type, seed};
   const bool whole = graphs.size() == 1 && graphs[0].nodes.empty();
-  if (whole && !X.requires_grad() && sees_components_apart(options)) add_alike_nodes(inputs);
+  if (whole && !X.requires_grad() && components_are_independent(options)) add_alike_nodes(inputs);
   return std::visit(MakeModel{inputs}, options);
 }
 

@@ -1,4 +1,4 @@
-// Geom-GCN's neighbourhoods and how they are split by direction in the plane.
+// Geom-GCN's neighbourhoods in the plane, and the split of neighbourhoods by quadrant.
 #pragma once
 
 #include <torch/types.h>
@@ -9,12 +9,12 @@
 
 namespace eignn {
 
-/// u → v for the nodes u of v's component nearer to v than ρ, which is as large as lets there be as many such
-/// pairs as arcs.
+/// u → v for nodes u, v of one component whose distance is at most ρ. ρ is chosen so that there are as many
+/// of these arcs as the graph has (more where distances are equal).
 Graph structural_neighbours(const Graph& arcs, const torch::Tensor& position);
 
-/// The entries of S by the quadrant in which the sender lies, seen from the receiver: four matrices with the
-/// sum S. A node that lies where the receiver does is in the first.
+/// The entries of S by the quadrant of the sender relative to the receiver: four matrices whose sum is S. A
+/// sender at the position of the receiver counts as in the first.
 std::vector<Propagation> by_quadrant(const Propagation& S, const torch::Tensor& position);
 
 }  // namespace eignn

@@ -1,4 +1,4 @@
-// The head that PPI needs: the equilibrium gives each node its neighbourhood, this gives it depth.
+// The head for PPI: a deep network with residual blocks on a node's equilibrium state and features.
 #pragma once
 
 #include <torch/nn/modules/batchnorm.h>
@@ -11,7 +11,8 @@
 
 namespace eignn {
 
-/// W (out, in) ~ U(-1/√in, 1/√in), float64: libtorch's own start of a linear layer, from our generator.
+/// W (out, in) ~ U(-1/√in, 1/√in), float64: libtorch's initialisation of a linear layer, drawn from our
+/// generator.
 torch::Tensor uniform_weight(int64_t out, int64_t in, at::Generator generator);
 
 ///     h = ELU(BN(W₀ z + W_r x)),   h ← dropout(ELU(BN(W_k h + h))),   f = W h + b

@@ -1,9 +1,9 @@
-// SGC (Wu, Souza, Zhang, Fifty, Yu, Weinberger, 2019), its eq. (8): GCN without activations, whose weights
-// merge into one.
+// SGC (Wu, Souza, Zhang, Fifty, Yu, Weinberger, 2019), its eq. (8): GCN without activations, so that its
+// weights merge into one matrix.
 //
 //     scores = S^K X W + b,   K = `hops`
 //
-// The matrix is EIGNN's S, as in the paper. S^K X is computed once, as long as nobody asks for its gradient.
+// The matrix is EIGNN's S, as in the paper. S^K X is computed once, unless X requires a gradient.
 #include "models/baselines.h"
 #include "models/graph_model.h"
 #include "models/propagate.h"
@@ -26,7 +26,7 @@ class Sgc : public GraphModel {
   bool linear_in_features() const override { return true; }
 
  protected:
-  bool alike_stay_alike() const override { return true; }
+  bool equal_components_stay_equal() const override { return true; }
 
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
     if (X.dense().requires_grad()) return torch::addmm(b_, smooth(g, X.dense()).index_select(0, rows), W_);

@@ -1,15 +1,16 @@
-// SSE (Dai, Kozareva, Dai, Smola, Song, 2018): the embedding of a node is the steady state of an update that
-// is learnt, reached by damped updates of nodes drawn at random (its eqs. (4), (5) and algorithm 2).
+// SSE (Dai, Kozareva, Dai, Smola, Song, 2018): the embedding of a node is the steady state of a learnt
+// update, reached by damped updates of randomly drawn nodes (its eqs. (4), (5) and algorithm 2).
 //
 //     T(h)_v = W_1 tanh(W_2 [x_v ‖ Σ_u S_uv [h_u ‖ x_u]] + b),   h_v ← (1-α) h_v + α T(h)_v
 //     scores = V_2 ReLU(V_1 T(h) + c_1) + c_2
 //
 // In training `hops` updates of a random half of the nodes lead from h = 0 to near the steady state, and the
-// gradient is that of the last application of T, as in the paper. Otherwise all nodes are updated, which
-// needs no draw, and the gradient goes through all updates.
+// gradient is that of the last application of T, as in the paper. In evaluation every update is of all nodes,
+// without random draws, and the gradient goes through all updates.
 //
-// What differs: the paper keeps h from step to step and sums over neighbours unweighted. Here a step starts
-// from 0, so that weights and seed fix it, and the matrix is EIGNN's S, so that hubs do not saturate tanh.
+// Two things differ from the paper, which keeps h between training steps and sums over neighbours without
+// weights. Here each step starts from 0, so that weights and seed determine the result, and the sum is
+// weighted by EIGNN's S, so that nodes of high degree do not saturate tanh.
 #include "models/baselines.h"
 #include "models/graph_model.h"
 #include "models/propagate.h"
@@ -33,10 +34,10 @@ class Sse : public GraphModel {
   }
 
  protected:
-  bool alike_stay_alike() const override { return false; }
+  bool equal_components_stay_equal() const override { return false; }
 
   torch::Tensor forward(size_t g, const Features& X, const torch::Tensor& rows) override {
-    // What of T does not depend on h.
+    // The part of T that does not depend on h.
     const auto C = X.mm(W_own_) + propagate(S_[g], X.mm(W_heard_)) + b_;
     const auto T = [&](const torch::Tensor& h) {
       return torch::tanh(C + propagate(S_[g], h.mm(W_state_))).mm(W_);

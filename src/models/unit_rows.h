@@ -4,8 +4,9 @@
 
 namespace eignn {
 
-/// z/‖z‖ by rows, brought near 1 first so that squares cannot underflow; no floor. A row of zeros (a node
-/// that no signal can reach) stays zero, and so does one with no entry above `smallest`.
+/// z/‖z‖ for each row, divided by its largest entry first so that squares cannot underflow; ‖z‖ has no lower
+/// bound. A row of zeros (a node that no signal reaches) stays zero, and a row with no entry above `smallest`
+/// becomes zero.
 inline torch::Tensor unit_rows(const torch::Tensor& z, double smallest = 0) {
   const auto top = z.detach().abs().amax(1, true);
   const auto near_one = torch::where(

@@ -13,9 +13,9 @@
 #include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
 #include "paper/reproduce.h"
-#include "report/statistics.h"
 #include "run/checkpoint.h"
 #include "run/provenance.h"
+#include "run/statistics.h"
 #include "train/assemble.h"
 #include "train/trainer.h"
 
@@ -52,7 +52,7 @@ std::string plus_minus(double mean, double std) {
   return fmt::format("{:.2f} ± {:.2f}", mean, std);
 }
 
-// Of {mean, std, runs}.
+// The text of a figure {mean, std, runs}.
 std::string mean_cell(const ResultJson& figure) {
   const double mean = figure.at("mean").get<double>();
   return figure.at("runs").size() == 1 ? fmt::format("{:.2f}", mean)
@@ -91,7 +91,7 @@ AttackRow row_of(const ResultJson& json) {
   return row;
 }
 
-// What the file keeps, if it is of these attacks, this program and these weights.
+// The row in the file, if that was made for these attacks by this commit and is not older than the weights.
 std::optional<AttackRow> kept_row(const std::string& kept, const std::string& model) {
   namespace fs = std::filesystem;
   if (!fs::exists(kept) || (fs::exists(model) && fs::last_write_time(model) > fs::last_write_time(kept)))
@@ -103,11 +103,11 @@ std::optional<AttackRow> kept_row(const std::string& kept, const std::string& mo
       if (json.at("attacks")[a].at("attack") != paper_attacks()[a].label) return {};
     return row_of(json);
   } catch (const ResultJson::exception&) {
-    return {};  // damaged: made anew
+    return {};  // a damaged file is made again
   }
 }
 
-// | data set | model | clean | FGSM 1e-4 | … with what `cell` makes of a row's attack under `key`.
+// | data set | model | clean | FGSM 1e-4 | … with cell(attack[key]) for each attack of a row.
 template <class Cell>
 std::string markdown_table(const ResultJson& rows, const char* key, const Cell& cell) {
   std::string out = "| data set | model | clean |", rule = "| --- | --- | --- |";
@@ -145,14 +145,14 @@ const std::vector<PaperAttack>& paper_attacks() {
     const std::vector<std::pair<const char*, double>> sizes = {
         {"1e-4", 1e-4}, {"1e-3", 1e-3}, {"1e-2", 1e-2}};
     std::vector<PaperAttack> out;
-    for (const Method method : {Method::fgsm, Method::pgd})
+    for (const AttackMethod method : {AttackMethod::fgsm, AttackMethod::pgd})
       for (const auto& [text, epsilon] : sizes) {
         AttackOptions options;
         options.method = method;
         options.epsilon = epsilon;
         options.step = epsilon / 10;
         options.steps = 15;
-        out.push_back({fmt::format("{} {}", method == Method::fgsm ? "FGSM" : "PGD", text), options});
+        out.push_back({fmt::format("{} {}", method == AttackMethod::fgsm ? "FGSM" : "PGD", text), options});
       }
     return out;
   }();
@@ -185,7 +185,7 @@ AttackRow attack_checkpoint(const std::string& path, bool all_rows) {
     under.each = {100 * each.accuracy()};
     if (const auto certified = each.certified_accuracy()) under.certified = {100 * *certified};
     if (all_rows) {
-      options.targets = Targets::all;
+      options.targets = AttackTargets::all;
       options.certify = false;
       under.all = {100 * attacker.run(options).accuracy()};
     }
@@ -322,7 +322,7 @@ std::vector<ExperimentRow> rows_to_attack(ReproduceOptions options) {
   return rows_of(attacked(), options);
 }
 
-// The accuracy that the strongest attacks leave, for those who wait.
+// The accuracy under the strongest attacks, for progress messages.
 std::string brief(const AttackRow& row) {
   std::string out;
   for (const size_t a : {paper_attacks().size() / 2 - 1, paper_attacks().size() - 1})

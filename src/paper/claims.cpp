@@ -18,7 +18,7 @@ bool inside(const Range& range, double x) {
   return x >= range.from && x <= range.to;
 }
 
-// Checks every point of a series; `holds` is asked for each.
+// Checks holds(figure) for every point of a series.
 template <class Holds>
 void check_points(const PanelFigures& panel, const std::string& series, const Range& range, Checked& out,
                   Holds holds) {
@@ -30,7 +30,7 @@ void check_points(const PanelFigures& panel, const std::string& series, const Ra
   }
 }
 
-// Checks every x that both series have.
+// Checks holds(a's mean, b's mean) at every x that both series have.
 template <class Holds>
 void check_pairs(const PanelFigures& panel, const std::string& a, const std::string& b, const Range& range,
                  Checked& out, Holds holds) {

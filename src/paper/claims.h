@@ -1,4 +1,4 @@
-// What the paper says of a figure, as something that our own figures can be held against.
+// The paper's statements about a figure, as predicates that our own results are checked against.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct PointFigure {
 using PanelFigures = std::map<std::string, std::map<double, PointFigure>>;
 
 struct Checked {
-  int64_t points = 0;                 // compared; 0: what it takes was not run
+  int64_t points = 0;                 // number of comparisons; 0: the runs for it are missing
   std::vector<std::string> breaches;  // "ignn 61.20 at 50"
 };
 

@@ -1,4 +1,4 @@
-// Figure 2 and the study of oversmoothing: models that are given as many layers as the chains have nodes.
+// Figure 2 and the study of oversmoothing: models with as many layers as the chains have nodes.
 #include <cmath>
 
 #include "paper/study.h"

@@ -1,4 +1,4 @@
-// Table 1: what an epoch of training costs on chains of four sizes.
+// Table 1: the time of a training epoch on chains of four sizes.
 #include <fmt/format.h>
 
 #include "paper/study.h"
@@ -22,9 +22,9 @@ const std::vector<Size>& sizes() {
   return all;
 }
 
-// The plain chains of a class are equal, and what is equal is worked on once, by all three models: a problem
-// of two chains. A little noise on the features makes every chain its own, as all of them were to the paper's
-// programs.
+// Without noise the chains of a class are equal, and all three models compute equal components once, so that
+// only two chains are computed. A little noise on the features makes all chains different, as they were to
+// the paper's programs.
 std::vector<StudyPoint> timed_points(const std::vector<std::string>& models, const std::vector<int64_t>&) {
   constexpr const char *epochs = "50", *noise = "0.01";
   std::vector<StudyPoint> points;

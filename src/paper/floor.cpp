@@ -9,13 +9,13 @@
 #include "equilibrium/stopwatch.h"
 #include "graph/unique_components.h"
 #include "train/assemble.h"
-#include "train/config.h"
+#include "train/torch_settings.h"
 
 namespace eignn {
 
 namespace {
 
-// Nodes of each component that are among these.
+// The number of `nodes` that are chosen.
 int64_t count_among(const std::vector<bool>& chosen, const std::vector<int64_t>& nodes) {
   return std::count_if(nodes.begin(), nodes.end(), [&](int64_t v) { return chosen[v]; });
 }
@@ -27,7 +27,7 @@ std::vector<bool> flags_of(const torch::Tensor& index, int64_t nodes) {
   return chosen;
 }
 
-// Sums over the components that `takes_part` names.
+// Sums over the components c with takes_part(c).
 struct Sums {
   double nodes = 0, entries = 0, feature_entries = 0;
   double train = 0, train_pairs = 0;  // Σ t, Σ k·t
@@ -46,7 +46,7 @@ Sums sums_over(const EpochShape& shape, TakesPart takes_part) {
     s.feature_entries += static_cast<double>(c.feature_entries);
     s.train += t;
     s.val += v;
-    // Equal components may have more labelled nodes in all than one of them has rows.
+    // Equal components may together have more labelled nodes than one of them has rows.
     s.train_pairs += k * std::min(k, t);
     s.val_pairs += k * std::min(k, v);
   }
@@ -57,8 +57,9 @@ bool in_step(const EpochShape& shape, const ComponentShape& c) {
   return shape.reads_all || c.train > 0;
 }
 
-// Z at some rows, or the way back: a product with those rows of Q, `pairs` entries; or substitutions through
-// the entries of S for every eigenvalue of g, from and to a vector of all nodes.
+// From the solution to Z at some rows, or back: a product with those rows of Q, which have `pairs` entries,
+// or substitutions with the entries of S for every eigenvalue of g, which read and write a vector of all
+// nodes.
 Work between_bases(const char* what, const EpochShape& shape, double m, const Sums& s, double rows,
                    double pairs) {
   if (shape.eigenbasis) return {what, 2 * pairs * m, pairs + (s.nodes + rows) * m};
@@ -154,15 +155,15 @@ std::vector<Work> step_work(const EpochShape& shape) {
                    {"Ŵ, one product with g", 2 * n * m * m, 2 * n * m + m * m},
                    {"R = ŴᵀΛẐ", 2 * n * m * m, 2 * n * m + m * m},
                    {"∇F = F (R + Rᵀ - c FᵀF)", steps * 2 * m * m * m, steps * 4 * m * m},
-                   // reads the weights, the gradient and both moments, writes all but the gradient
+                   // reads the weights, the gradient and both moments; writes all but the gradient
                    {"Adam", 0, steps * 7 * (m * m + m * classes)}},
                   shape);
 }
 
 std::vector<Work> evaluation_work(const EpochShape& shape) {
   const auto m = static_cast<double>(shape.features), classes = static_cast<double>(shape.classes);
-  // Components that the training step solves are solved already, unless a later batch has moved F since; they
-  // hold no validation nodes then.
+  // Components of the training step are solved already. Where a later batch has changed F since, there are
+  // several graphs, and those to train on have no validation nodes.
   const Sums fresh =
       sums_over(shape, [&](const ComponentShape& c) { return !in_step(shape, c) && c.val > 0; });
   const Sums s = sums_over(shape, [](const ComponentShape& c) { return c.val > 0; });

@@ -11,6 +11,7 @@
 #include "equilibrium/stopwatch.h"
 #include "equilibrium/tolerance.h"
 #include "graph/random_stream.h"
+#include "paper/names.h"
 #include "run/provenance.h"
 #include "train/assemble.h"
 #include "train/trainer.h"
@@ -41,7 +42,7 @@ Dataset make_dataset(const ScalingPoint& p, uint64_t seed) {
   return set;
 }
 
-// The same few epochs everywhere, because the weights move and with them the iterations.
+// Always the same few epochs, because the number of iterations depends on the weights, which change.
 void time_epochs(Trainer& trainer, ScalingMeasurement& out) {
   constexpr int64_t most_epochs = 3;
   constexpr double patience = 100;  // seconds
@@ -59,8 +60,8 @@ void time_epochs(Trainer& trainer, ScalingMeasurement& out) {
   out.epochs = static_cast<int64_t>(seconds.size());
 }
 
-// Whether one can wait for a solver that decomposes or eliminates.
-bool bearable(const ScalingPoint& p) {
+// Whether the solver finishes in reasonable time at this point.
+bool is_feasible(const ScalingPoint& p) {
   const std::string& solver = p.solver;
   const int64_t largest = p.graph == "chains" ? p.nodes / p.components : p.nodes;
   if (solver == "direct") return p.graph == "chains" ? p.features <= 64 : p.nodes <= 1000;
@@ -79,16 +80,6 @@ int64_t ScalingPoint::position() const {
                                 : nodes;
 }
 
-const std::vector<std::string>& scaling_axes() {
-  static const std::vector<std::string> axes = {"nodes", "features", "density", "components"};
-  return axes;
-}
-
-const std::vector<std::string>& scaling_solvers() {
-  static const std::vector<std::string> solvers = {"sparse", "picard", "spectral", "krylov", "direct"};
-  return solvers;
-}
-
 std::vector<ScalingPoint> scaling_points(const std::string& axis, int64_t up_to,
                                          const std::vector<std::string>& solvers) {
   std::vector<ScalingPoint> points;
@@ -100,13 +91,13 @@ std::vector<ScalingPoint> scaling_points(const std::string& axis, int64_t up_to,
   const auto add = [&](const char* graph, int64_t n, int64_t m, int64_t density, int64_t components) {
     for (const std::string& solver : solvers)
       if (const ScalingPoint point{axis, graph, n, m, density, components, solver};
-          n <= up_to && bearable(point))
+          n <= up_to && is_feasible(point))
         points.push_back(point);
   };
   if (axis == "nodes")
     for (const char* graph : {"rmat", "chains"})
       for (int64_t n : {1'000, 3'000, 10'000, 30'000, 100'000, 300'000, 1'000'000}) add(graph, n, 64, 10, 1);
-  // The other axes keep to a graph of middle size.
+  // The other axes use a graph of medium size.
   const int64_t fixed = std::min<int64_t>(up_to, 10'000), larger = std::min<int64_t>(up_to, 100'000);
   if (axis == "features")
     for (int64_t m : {16, 64, 256, 1024, 4096}) add("rmat", fixed, m, 10, 1);
@@ -135,7 +126,7 @@ ScalingMeasurement measure_scaling(const ScalingPoint& point, TrainConfig config
     F = trainer.model().propagation_weights().at(0).detach().clone();
     C = trainer.model().named_parameters()["B"].detach().t().clone();
   }
-  // The residual in float64 takes more memory than an epoch, and no part in its peak.
+  // The residual in float64 takes more memory than an epoch, so it is computed after the peak was read.
   const SolverOptions options = solver_options(config);
   const auto X = dataset.features.to(options.dtype);
   dataset.features = torch::Tensor();

@@ -10,11 +10,11 @@ namespace {
 struct Level {
   const char *alpha, *text;
 };
-// The last is no experiment of the paper's: nothing of the class is left there.
+// The last level is not in the paper. It is a control: no information about the class is left there.
 const std::vector<Level> levels = {{"0.01", "0.01"}, {"0.1", "0.1"}, {"100", "100 (control)"}};
 constexpr double papers_levels = 2;
 const std::vector<const char*> gammas = {"0.8", "1"};
-const std::string chosen = "eignn";  // the better of the gammas
+const std::string chosen = "eignn";  // with the better γ
 
 std::string series_of(const char* gamma) {
   return fmt::format("eignn, γ {}", gamma);
@@ -42,8 +42,8 @@ std::vector<StudyPoint> noisy_points(const std::vector<std::string>& models, con
   return points;
 }
 
-// For each panel and level the gamma with the higher mean validation accuracy, the first of equals, stands
-// for EIGNN.
+// Adds the series "eignn": for each panel and level the γ with the higher mean validation accuracy, the first
+// of equals.
 void choose_gamma(ResultJson& points) {
   std::map<std::pair<std::string, double>, ResultJson> best;
   for (const ResultJson& point : points) {

@@ -22,7 +22,8 @@ namespace eignn {
 
 namespace {
 
-// Random features and labels of four classes; `labelled` of the nodes to train on, a tenth to validate.
+// Random features and labels of four classes; the share `labelled` of the nodes to train on, a tenth to
+// validate.
 Dataset random_dataset(const std::string& name, Graph graph, int64_t features, double labelled,
                        uint64_t seed) {
   Dataset set;
@@ -54,7 +55,7 @@ Graph grid_graph(int64_t side) {
   return Graph::from_arcs(side * side, source, target);
 }
 
-// Node v hangs from (v - 1)/2.
+// A binary tree: the parent of node v is (v - 1)/2.
 Graph tree_graph(int64_t nodes) {
   std::vector<int64_t> source, target;
   for (int64_t v = 1; v < nodes; ++v) {
@@ -70,7 +71,7 @@ class Problems {
 
   using Change = std::function<void(TrainConfig&)>;
 
-  // A set with files, under its recipe.
+  // A named data set with its recipe.
   void real(const std::string& name, const char* variant, bool slow, const Change& change = {}) {
     TrainConfig c = base_;
     c.dataset = name;
@@ -179,8 +180,8 @@ std::vector<PlannerProblem> planner_problems(const TrainConfig& config, bool qui
 
 namespace {
 
-// From the data set to a few epochs; iterative solvers take the most products in the first, so that ten pass
-// before the clock counts, or a third of the time that is there.
+// Prepares the solver and times a few epochs. Iterative solvers take the most products in the first epochs,
+// so ten of them, or a third of the time limit, are not counted.
 SolverTiming time_solver(const std::string& solver, TrainConfig config, const Dataset& dataset,
                          double limit_s) {
   config.eignn().solver = solver;
@@ -230,7 +231,7 @@ PlannerRegret measure_planner(const PlannerProblem& problem, double limit_s) {
   for (const Price& price : out.plan.prices) {
     SolverTiming timing;
     timing.solver = price.solver;
-    // Three epochs, the first of which may prepare.
+    // Three epochs and the preparation.
     const double promised = price.seconds(3);
     if (!price.refused.empty())
       timing.left_out = price.refused;

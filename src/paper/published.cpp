@@ -1,9 +1,9 @@
-// published: the algorithm as its authors published it, kept as the opponent in benchmarks. No oracle.
+// published: the algorithm as its authors published it, for comparison in benchmarks. Not a test oracle.
 //
-//     Z = Q_F (G ∘ (Q_Fᵀ X Q_S)) Q_Sᵀ,   S = Q_S Λ Q_Sᵀ dense, n×n, once; both products with Q_S in every
-//     step W likewise from Y;   R = W Sᵀ Zᵀ in node space
+//     Z = Q_F (G ∘ (Q_Fᵀ X Q_S)) Q_Sᵀ,   S = Q_S Λ Q_Sᵀ,   W likewise from Y,   R = W Sᵀ Zᵀ
 //
-// O(n³) once; O(m³ + m n²) a step, forward and backward alike. Written column-major as the paper has it.
+// Q_S is dense, n×n, and computed once in O(n³). A step multiplies by it in both passes and costs O(m³ + m
+// n²). Matrices have the paper's column form, m×n.
 #include <torch/torch.h>
 
 #include "eignn/error.h"
@@ -74,7 +74,7 @@ class PublishedSolver : public Solver {
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "published"; }
-  bool shares_solves() const override { return false; }  // every forward pass decomposes g anew
+  bool shares_solves() const override { return false; }  // every forward pass decomposes g again
 
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     return std::make_shared<PublishedEquilibrium>(spectrum_, F, X.detach(), options_);

@@ -10,9 +10,8 @@
 #include "data/catalogue.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
-#include "report/statistics.h"
 #include "run/recipes.h"
-#include "train/config.h"
+#include "run/statistics.h"
 
 namespace eignn {
 
@@ -38,7 +37,7 @@ const std::vector<PaperRow>& other_models() {
   return all;
 }
 
-// The rows of the models that EIGNN is compared with.
+// The rows of the other models.
 std::vector<ExperimentRow> compared_rows() {
   std::vector<ExperimentRow> rows;
   for (const auto& [model, figures] : other_models()) {
@@ -98,7 +97,7 @@ std::vector<ExperimentRow> ppi_rows() {
   return rows;
 }
 
-// Epochs of a quick run at most: a taste, for two cores in minutes.
+// The limit on the epochs of a quick run, which takes minutes on two cores.
 int64_t quick_epochs(const ExperimentRow& row) {
   if (row.dataset == "ppi") return 50;
   const bool wikipedia = row.dataset == "chameleon" || row.dataset == "squirrel";
@@ -107,7 +106,7 @@ int64_t quick_epochs(const ExperimentRow& row) {
   return wikipedia ? 25 : 250;
 }
 
-// The row's configuration: recipe, then the row's settings, then those of all runs.
+// The row's configuration: the recipe, overridden by the row's settings, and these by those of all runs.
 TrainConfig config_of(const ExperimentRow& row, const ReproduceOptions& options) {
   TrainConfig config;
   config.dataset = row.dataset;
@@ -125,7 +124,7 @@ TrainConfig config_of(const ExperimentRow& row, const ReproduceOptions& options)
   return config;
 }
 
-// "Cornell, corrected" is cornell-corrected: the name for --rows.
+// The row's name for --rows: "Cornell, corrected" becomes cornell-corrected.
 std::string short_name(const ExperimentRow& row) {
   std::string out;
   for (const char c : row.label) {
@@ -165,7 +164,7 @@ ResultJson row_json(const ExperimentRow& row, const std::vector<RunResult>& runs
     }
   }
   if (!row.remark.empty()) json["remark"] = row.remark;
-  json["settings"] = config_json(runs[0].config);  // as they were run
+  json["settings"] = config_json(runs[0].config);  // as used in the runs
   for (const char* varied : {"split", "seed"}) json["settings"].erase(varied);
   for (const auto& run : runs) json["runs"].push_back(short_form(run));
   return json;
@@ -246,7 +245,7 @@ std::vector<RowRuns> run_rows(const std::vector<ExperimentRow>& rows, const Repr
   std::vector<RowRuns> out(rows.size());
   std::vector<Job> all;
   std::vector<size_t> row_of;
-  std::map<std::string, std::vector<int64_t>> splits_of;  // each set is read once for them
+  std::map<std::string, std::vector<int64_t>> splits_of;  // each data set is read once
   for (size_t r = 0; r < rows.size(); ++r) {
     TrainConfig config = config_of(rows[r], options);
     const std::string folder =
@@ -321,7 +320,7 @@ std::string to_markdown(const Experiment& experiment, const ResultJson& table) {
 
 namespace {
 
-// How many of EIGNN's and of the other models' rows are at or above the paper's mean.
+// The number of rows, of all models, at or above the paper's mean.
 std::string outcome_of(const ResultJson& table) {
   int64_t compared = 0, reached = 0;
   for (const ResultJson& row : table.at("rows")) {
@@ -341,7 +340,7 @@ Reproduction as_reproduction(const Experiment& experiment) {
   out.models = out.all_models = models_of(experiment);
   out.has_rows = true;
   out.keep_models = true;
-  // A set that is not there is said before hours of work on the others.
+  // A missing data set is reported before hours of work on the others.
   out.check = [&experiment](const ReproduceOptions& options) {
     for (const ExperimentRow& row : rows_of(experiment, options)) require_named_set(row.dataset);
   };

@@ -1,4 +1,4 @@
-// The paper's tables, run again and set beside the paper's figures.
+// The paper's tables, run again and compared with the paper's figures.
 #pragma once
 
 #include <map>
@@ -20,23 +20,23 @@ struct PaperFigure {
 struct ExperimentRow {
   std::string label;
   std::string dataset;
-  std::map<std::string, std::string> settings;  // on top of the recipe
+  std::map<std::string, std::string> settings;  // override the recipe
   std::optional<PaperFigure> paper;
-  std::string remark;  // what the reader must know of this figure
+  std::string remark;  // a note on this figure for the page
   std::string model = "eignn";
 };
 
 struct Experiment {
   std::string name, title;
   std::vector<ExperimentRow> rows;
-  std::string text;  // what holds for the whole table
+  std::string text;  // introduction of the page
 };
 
 /// The tables: "heterophilic" and "ppi".
 const std::vector<Experiment>& table_experiments();
 
-/// The rows that were asked for, EIGNN's where no model is named; ArgumentError for one that the experiment
-/// does not have.
+/// The rows that the options select, those of EIGNN where no model is given; ArgumentError for rows that the
+/// experiment does not have.
 std::vector<ExperimentRow> rows_of(const Experiment& experiment, const ReproduceOptions& options);
 
 /// A row's runs, split by split for each seed, in folders of their own.
@@ -44,22 +44,22 @@ struct RowRuns {
   std::vector<Job> jobs;
   std::vector<RunResult> results;  // in the jobs' order
 };
-/// Runs what is not finished yet of all these rows, as one set of jobs.
+/// Runs the jobs of all these rows that are not finished yet, as one set.
 std::vector<RowRuns> run_rows(const std::vector<ExperimentRow>& rows, const ReproduceOptions& options,
                               const JobRunner& runner, const OnRun& on_run);
-/// What a list of runs calls the row: "Texas, gcn".
+/// The label of a row in a list of runs: "Texas, gcn".
 std::string full_label(const std::string& label, const std::string& model);
-/// Of a run's result what a table is checked by.
+/// The part of a run's result that a table's JSON keeps.
 ResultJson short_form(const RunResult& run);
 
-/// Runs what is not finished yet and returns the table's JSON, without its provenance.
+/// Runs the jobs that are not finished yet and returns the table's JSON, without its provenance.
 ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,
                      const OnRun& on_run);
 
-/// The page for people: ours, the paper's, the difference, its significance, and how it was made.
+/// The Markdown page: our figures, the paper's, the difference, its significance, and the provenance.
 std::string to_markdown(const Experiment& experiment, const ResultJson& table);
 
-/// The experiment as an entry of the table of experiments.
+/// The experiment as an entry of reproductions().
 Reproduction as_reproduction(const Experiment& experiment);
 
 }  // namespace eignn

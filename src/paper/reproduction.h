@@ -1,4 +1,4 @@
-// The paper's experiments by name: what each runs, and how its page is written.
+// The paper's experiments by name: the runs of each, and its page.
 #pragma once
 
 #include <functional>
@@ -13,40 +13,40 @@ namespace eignn {
 
 struct ReproduceOptions {
   bool quick = false;
-  int64_t seeds = 0;  // runs of everything, with the seeds 0, 1, …; 0: the experiment's own number
+  int64_t seeds = 0;                // repetitions, with the seeds 0, 1, …; 0: the experiment's own number
   std::vector<std::string> models;  // empty: the experiment's own choice
-  std::vector<std::string> rows;    // of a table, only these; empty: all
+  std::vector<std::string> rows;    // of a table; empty: all
   std::vector<int64_t> lengths;     // of chains; empty: the experiment's own
   std::string runs;                 // the folder that keeps the runs
   int64_t parallel = 1;
-  std::map<std::string, std::string> settings;  // of the machine and the like, for all runs
+  std::map<std::string, std::string> settings;  // for all runs, such as device and threads
 };
 
-/// A run has ended, or was found finished.
+/// Reports that a run has finished, now or earlier.
 struct RunReport {
   std::string label;
   size_t done = 0, all = 0;
   double seconds_left = -1;  // at the pace so far; negative: not known
   const RunResult& run;
-  std::string text = {};  // what there is to say, in the place of the run's figures
+  std::string text = {};  // shown instead of the run's figures
 };
-/// May be called by several threads, one at a time; an exception ends the experiment.
+/// May be called by several threads, but never at the same time. An exception ends the experiment.
 using OnRun = std::function<void(const RunReport&)>;
 
 struct Reproduction {
   std::string name, title;
-  std::vector<std::string> models;      // that --models may name
-  std::vector<std::string> all_models;  // what `reproduce all` runs; empty: the experiment's own choice
+  std::vector<std::string> models;      // that --models accepts
+  std::vector<std::string> all_models;  // that `reproduce all` runs; empty: the experiment's own choice
   bool has_rows = false, has_lengths = false;
   bool timed = false;        // one run at a time, with all threads
-  bool keep_models = false;  // the runs' weights and predictions stay
-  std::string runs_of;       // the experiment whose runs it works on; empty: it has its own
-  /// DataError when a data set is missing; nothing is run.
+  bool keep_models = false;  // keep the weights and predictions of the runs
+  std::string runs_of;       // the experiment whose runs it uses; empty: its own
+  /// Throws DataError when a data set is missing. Does not run anything.
   std::function<void(const ReproduceOptions&)> check;
-  /// Runs what is not finished yet and returns the results, without their provenance.
+  /// Runs the jobs that are not finished yet and returns the results, without their provenance.
   std::function<ResultJson(const ReproduceOptions&, const JobRunner&, const OnRun&)> run;
   std::function<std::vector<LinePlot>(const ResultJson&)> plots;
-  /// The page for people; `figures` are the files that were drawn.
+  /// The Markdown page; `figures` are the files of the plots.
   std::function<std::string(const ResultJson&, const std::vector<std::string>& figures)> page;
   /// One line for the index.
   std::function<std::string(const ResultJson&)> outcome;
@@ -54,7 +54,7 @@ struct Reproduction {
 
 /// In the order in which `reproduce all` runs them.
 const std::vector<Reproduction>& reproductions();
-/// ArgumentError for a name that none has; "all" is named among the known ones.
+/// ArgumentError for an unknown name; its list of known names includes "all".
 const Reproduction& reproduction(const std::string& name);
 
 /// ArgumentError for a model, rows or lengths that the experiment does not have.
@@ -63,7 +63,7 @@ void check_options(const Reproduction& experiment, const ReproduceOptions& optio
 /// "Made by …": the command, and the commits and machines of the runs.
 std::string made_by(const ResultJson& results, const std::vector<ResultJson>& runs);
 
-/// A line of the index for each: its title with a link to `page`, and its outcome.
+/// A line of the index: the title with a link to `page`, and the outcome.
 struct IndexEntry {
   std::string title, page, outcome;
 };

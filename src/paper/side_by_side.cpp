@@ -10,15 +10,15 @@
 #include "equilibrium/stopwatch.h"
 #include "run/provenance.h"
 #include "train/assemble.h"
-#include "train/config.h"
 #include "train/run_batch.h"
+#include "train/torch_settings.h"
 #include "train/trainer.h"
 
 namespace eignn {
 
 namespace {
 
-// A GPU's work is done when it says so, not when a call returns.
+// Synchronises with the GPU, whose work continues after a call returns.
 template <class Work>
 double seconds_of(const TrainConfig& config, Work work) {
   const bool on_gpu = torch_device(config.device).is_cuda();
@@ -32,15 +32,15 @@ double seconds_of(const TrainConfig& config, Work work) {
   return watch.seconds();
 }
 
-// One side: its trainer, and what its epochs took.
+// One of the two algorithms: its trainer and the times of its epochs.
 class Side {
  public:
   Side(const TrainConfig& config, const Dataset& dataset) : config_(config) {
-    // A preprocessing that is over at once is timed several times.
+    // A short preprocessing is timed several times.
     constexpr double short_enough = 0.1;
     std::vector<double> seconds;
     do {
-      trainer_ = nullptr;  // two would need twice the memory
+      trainer_ = nullptr;  // freed first: two would need twice the memory
       trainer_ = std::make_unique<Trainer>(config_, dataset, split_number(config_, dataset), nullptr);
       seconds.push_back(trainer_->model().preprocess_seconds());
     } while (seconds[0] < short_enough && seconds.size() < 5);
@@ -48,7 +48,7 @@ class Side {
     cost_.preprocess_s = median(seconds);
   }
 
-  // An iterative solver's first epochs are its dearest: few eigenvalues of g stand out yet.
+  // The first epochs of an iterative solver are the slowest, while g has no few dominant eigenvalues yet.
   void warm_up() {
     constexpr int enough = 10;
     constexpr double seconds = 10;
@@ -57,7 +57,7 @@ class Side {
       epoch_seconds_ = run_epoch().epoch;
   }
 
-  // Long enough that what the other side left in the caches does not count.
+  // Long enough that the cache contents left by the other side do not matter.
   double block_seconds() const { return std::max(0.1, epoch_seconds_); }
 
   void run_block() {
@@ -89,13 +89,13 @@ class Side {
     double step, epoch;
   };
 
-  // As training runs them: the step finds the solve that the evaluation before it has done. What that was
-  // worth to the step, a second evaluation of the same weights tells.
+  // One epoch as in training, where a step reuses the solve of the evaluation before it. The time of that
+  // solve is the difference to a second evaluation of the same weights, and counts for the step.
   Seconds run_epoch() {
     const auto evaluate = [&] { trainer_->evaluate(trainer_->split().val); };
     const double step = seconds_of(config_, [&] { trainer_->step(epochs_++); });
     const double evaluation = seconds_of(config_, evaluate), again = seconds_of(config_, evaluate);
-    const bool shared = config_.eignn().solver != "published";  // that one solves again in the step
+    const bool shared = config_.eignn().solver != "published";  // published solves again in the step
     return {step + (shared ? std::max(0.0, evaluation - again) : 0), step + evaluation};
   }
 
@@ -103,7 +103,7 @@ class Side {
   std::unique_ptr<Trainer> trainer_;
   TrainingCost cost_;
   int64_t epochs_ = 0;
-  double epoch_seconds_ = 0;  // of the last in the warm-up
+  double epoch_seconds_ = 0;  // of the last epoch of the warm-up
   std::vector<double> step_of_block_, epoch_of_block_;
 };
 
@@ -117,7 +117,7 @@ std::vector<TrainConfig> batch_configs(const TrainConfig& config, const Dataset&
   return configs;
 }
 
-// The losses of `epochs` steps, and of the validation nodes after them.
+// The training losses of `epochs` steps, then the validation loss after them.
 std::vector<double> losses(const TrainConfig& config, const Dataset& dataset, int64_t epochs) {
   Trainer trainer(config, dataset, split_number(config, dataset), nullptr);
   std::vector<double> out;

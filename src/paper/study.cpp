@@ -11,9 +11,8 @@
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "equilibrium/stopwatch.h"
-#include "report/statistics.h"
 #include "run/recipes.h"
-#include "train/config.h"
+#include "run/statistics.h"
 
 namespace eignn {
 
@@ -30,7 +29,7 @@ int64_t seeds_of(const Study& study, const ReproduceOptions& options) {
   return options.quick ? study.quick_seeds : study.seeds;
 }
 
-// The point's configuration: recipe, then the point's settings, then those of all runs.
+// The point's configuration: the recipe, overridden by the point's settings, and these by those of all runs.
 TrainConfig config_of(const StudyPoint& point, const ReproduceOptions& options) {
   auto settings = point.settings;
   for (const auto& [name, value] : options.settings) settings[name] = value;
@@ -43,7 +42,7 @@ TrainConfig config_of(const StudyPoint& point, const ReproduceOptions& options) 
   return config;
 }
 
-// directed/ignn-50: letters, digits and dots stay.
+// The folder of a point, such as directed/ignn-50. Other characters than letters, digits and dots become -.
 std::string folder_of(const StudyPoint& point) {
   std::string out;
   for (const char c : fmt::format("{}/{}-{}", point.panel, point.series, point.x_text)) {
@@ -55,7 +54,7 @@ std::string folder_of(const StudyPoint& point) {
   return out;
 }
 
-// What `eignn train` is told for this run.
+// The `eignn train` command of this run.
 std::string command_of(const StudyPoint& point, const ReproduceOptions& options, uint64_t seed) {
   auto settings = point.settings;
   for (const auto& [name, value] : options.settings) settings[name] = value;
@@ -174,7 +173,7 @@ ResultJson claims_of(const Study& study, const ResultJson& points) {
   return claims;
 }
 
-// The losses of a run by epoch, thinned to some two hundred.
+// The losses of a run by epoch, thinned to about two hundred points.
 ResultJson loss_curve(const std::string& metrics) {
   ResultJson epochs = ResultJson::array(), train = epochs, val = epochs;
   std::vector<ResultJson> lines;
@@ -292,7 +291,7 @@ std::string tests_text(const Study& study, const ResultJson& results) {
   return out + "\n";
 }
 
-// Where a model iterates: how many of its solves did not get to their tolerance.
+// For models that iterate: how many of their solves did not reach the tolerance.
 std::string solves_text(const ResultJson& points) {
   std::string out;
   for (const ResultJson& point : points)
@@ -349,7 +348,7 @@ ResultJson run_study(const Study& study, const ReproduceOptions& options, const 
     any_seed.seed = 0;
     claim_folder(std::filesystem::path(job.job.folder).parent_path().string(), any_seed);
     plain.push_back(job.job);
-    was_finished.push_back(finished_run(job.job.folder).has_value());
+    was_finished.push_back(finished_run(job.job).has_value());
   }
   const auto to_run = std::count(was_finished.begin(), was_finished.end(), false);
   int64_t run_now = 0;

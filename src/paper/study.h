@@ -13,18 +13,18 @@ struct StudyPoint {
   std::string panel, series;
   double x = 0;
   std::string x_text;
-  std::map<std::string, std::string> settings;  // on top of the recipe; the model among them
+  std::map<std::string, std::string> settings;  // override the recipe; include the model
   std::optional<double> paper = {};             // the paper's figure
 };
 
-/// What is read from the runs' results.
+/// The quantity that is read from the results of the runs.
 struct Measure {
   std::function<double(const RunResult&)> figure;
   std::string label;  // "test accuracy, %"
   double scale = 100;
 };
 
-/// Two series that the paper tests against each other, and what it found.
+/// Two series that the paper tests against each other, and its result.
 struct TestedPair {
   std::string a, b, paper;
 };
@@ -33,7 +33,7 @@ struct Study {
   std::string name, title, text;
   std::vector<std::string> models;
   std::string x_label;
-  std::vector<int64_t> lengths, quick_lengths;  // empty: it has points of its own
+  std::vector<int64_t> lengths, quick_lengths;  // empty: the points do not depend on lengths
   int64_t seeds = 1, quick_seeds = 1;
   Measure measure = {[](const RunResult& run) { return run.score.test; }, "test accuracy, %", 100};
   bool timed = false;  // one run at a time
@@ -43,18 +43,18 @@ struct Study {
   std::vector<Claim> claims;
   std::vector<TestedPair> pairs;
   std::vector<int64_t> loss_lengths = {};                 // loss curves of seed 0 at these
-  std::function<void(ResultJson& points)> complete = {};  // adds points that follow from others
+  std::function<void(ResultJson& points)> complete = {};  // adds points that are derived from others
 };
 
-/// The settings of chains with so many nodes and classes; `directed`: a node hears along the arcs.
+/// The settings of chains with so many nodes and classes; `directed`: a node receives along the arcs only.
 std::map<std::string, std::string> chain_settings(const std::string& model, int64_t length, int64_t classes,
                                                   bool directed);
 
-/// Makes a model as deep as chains are long: its layers, or its steps along the graph. Models without a depth
-/// stay as they are.
+/// Sets the number of a model's layers, or of its steps along the graph, to the length of the chains. Models
+/// without a depth are unchanged.
 void deepen(std::map<std::string, std::string>& settings, int64_t length);
 
-/// Calls with ("directed", true), then ("undirected", false): the panels of the studies on chains.
+/// Calls act("directed", true), then act("undirected", false), for the two panels of the studies on chains.
 template <class Act>
 void for_both_directions(Act act) {
   act("directed", true);
@@ -68,8 +68,8 @@ struct StudyJob {
 };
 std::vector<StudyJob> study_jobs(const Study& study, const ReproduceOptions& options);
 
-/// Runs what is not finished yet. The result has `points` (mean, std, every run with its command), `tests`,
-/// `claims` and `loss_curves`.
+/// Runs the jobs that are not finished yet. The result has `points` (mean, std, every run with its command),
+/// `tests`, `claims` and `loss_curves`.
 ResultJson run_study(const Study& study, const ReproduceOptions& options, const JobRunner& runner,
                      const OnRun& on_run);
 
@@ -78,10 +78,10 @@ std::string study_page(const Study& study, const ResultJson& results,
                        const std::vector<std::string>& figures);
 std::string study_outcome(const ResultJson& results);
 
-/// The study as an entry of the table of experiments.
+/// The study as an entry of reproductions().
 Reproduction as_reproduction(Study study);
 
-/// Each family's studies.
+/// The studies of chains.cpp, depth.cpp, efficiency.cpp and noise.cpp.
 std::vector<Study> chain_studies();
 std::vector<Study> depth_studies();
 Study efficiency_study();

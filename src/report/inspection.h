@@ -1,18 +1,23 @@
-// What `eignn inspect` tells of a graph, a data set or a checkpoint.
+// `eignn inspect`: the inspection of files by name, and its JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "eignn/train.h"
+#include "eignn/inspect.h"
 
 namespace eignn {
 
 using InspectionJson = nlohmann::ordered_json;
 
-/// Of `config` a graph uses the propagation flags and `feature_dim`, the number of features to plan for.
-InspectionJson inspect_graph(const std::string& path, const std::string& format, const TrainConfig& config);
-InspectionJson inspect_dataset(const TrainConfig& config);
+InspectionJson inspection_json(const Inspection& inspection);
+
+Inspection inspect_graph_file(const std::string& path, const std::string& format, const TrainConfig& config);
+
+/// The data set that the configuration names, with the caveats of the catalogue where it is one of those.
+Inspection inspect_dataset(const TrainConfig& config);
+
+/// The shapes of a checkpoint's weights, the leading eigenvalues of its g, its configuration.
 InspectionJson inspect_checkpoint(const std::string& path);
 
 }  // namespace eignn

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<const char*, 10> colours = {"#1b6ca8", "#c8553d", "#588157", "#8a5a9e", "#e09f3e",
                                                  "#2a9d8f", "#9a8c98", "#6d4c41", "#d81b60", "#455a64"};
 
-// As a string of gnuplot's between double quotes.
+// `text` as a gnuplot string in double quotes.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

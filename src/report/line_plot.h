@@ -1,4 +1,4 @@
-// Figures: curves in panels side by side, as a script for gnuplot that prints an SVG.
+// Figures with curves in panels side by side, as a gnuplot script that prints an SVG.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct PlotPanel {
 };
 
 struct LinePlot {
-  std::string name;  // of the file, after the experiment's: "" or "-loss"
+  std::string name;  // suffix of the file's name, after the experiment's: "" or "-loss"
   std::string x_label, y_label;
   std::vector<PlotPanel> panels;
   bool percent = false;  // y from 0 to 105

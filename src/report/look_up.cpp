@@ -10,7 +10,7 @@ namespace eignn {
 
 namespace {
 
-// Nodes by the bytes of their features.
+// The features of each node as bytes.
 class FeatureRows {
  public:
   explicit FeatureRows(const Dataset& dataset)
@@ -26,7 +26,7 @@ class FeatureRows {
   size_t bytes_;
 };
 
-// How many of some training nodes have each class.
+// The number of training nodes of each class in a group of nodes.
 struct Votes {
   std::vector<int64_t> of_class;
   int64_t nodes = 0;
@@ -52,7 +52,7 @@ class Labels {
     for (int64_t c = 0; c < classes_; ++c) votes.of_class[c] += has(v, c);
   }
 
-  // Whether each class is in the answer that these votes give.
+  // Whether each class is in the answer for these votes.
   std::vector<char> answer(const Votes& votes, const Votes& overall) const {
     std::vector<char> in(classes_, 0);
     if (several_) {
@@ -96,7 +96,7 @@ class Score {
 
 }  // namespace
 
-LookUp best_look_up(const Dataset& dataset, const Split& split) {
+LookUp look_up_score_of(const Dataset& dataset, const Split& split) {
   const FeatureRows rows(dataset);
   const Labels labels(dataset);
   const auto train = split.train.contiguous(), test = split.test.contiguous();

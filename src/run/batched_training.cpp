@@ -9,7 +9,6 @@
 #include "equilibrium/stopwatch.h"
 #include "run/conclude.h"
 #include "run/run_folder.h"
-#include "train/config.h"
 #include "train/early_stopping.h"
 #include "train/run_batch.h"
 #include "train/trainer.h"
@@ -21,11 +20,11 @@ namespace {
 struct Run {
   std::unique_ptr<RunFolder> folder;
   EarlyStopping stopping;
-  Progress progress;
+  RunState progress;
   BatchedRun result;
 };
 
-// The run at its start. One that cannot start has a failure.
+// Starts a run. `failure` is set where its folder cannot be made.
 Run start(const TrainConfig& config, const std::string& folder, const Dataset& dataset, int64_t threads) {
   Run run{nullptr, EarlyStopping(config.stopping, config.patience), {}, {}};
   run.result.summary.config = config;
@@ -34,8 +33,8 @@ Run start(const TrainConfig& config, const std::string& folder, const Dataset& d
   run.result.summary.interrupted = true;
   try {
     if (!folder.empty()) run.folder = std::make_unique<RunFolder>(RunFolder::create(folder, config));
-  } catch (const Error& error) {
-    run.result.failure = error.what();
+  } catch (const Error&) {
+    run.result.failure = std::current_exception();
   }
   return run;
 }
@@ -51,11 +50,11 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
   const int64_t threads = execution.threads();
   require_batchable(configs[0], dataset);
   std::vector<Run> runs;
-  std::vector<int64_t> live;  // the runs in the batch, by place
+  std::vector<int64_t> live;  // the index in `runs` of each run still in the batch
   std::vector<TrainConfig> started;
   for (size_t k = 0; k < configs.size(); ++k) {
     runs.push_back(start(configs[k], folders.empty() ? "" : folders[k], dataset, threads));
-    if (!runs[k].result.failure.empty()) continue;
+    if (runs[k].result.failure) continue;
     live.push_back(static_cast<int64_t>(k));
     started.push_back(configs[k]);
   }
@@ -76,8 +75,8 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
       conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
                summary);
       summary.interrupted = false;
-    } catch (const Error& error) {
-      run.result.failure = error.what();
+    } catch (const Error&) {
+      run.result.failure = std::current_exception();
     }
   };
 
@@ -85,14 +84,14 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
     const Stopwatch watch;
     const auto reports = batch.epoch();
     const double share = watch.seconds() / static_cast<double>(live.size());
-    std::vector<int64_t> going_on;
-    std::vector<EpochReport> to_tell;
+    std::vector<int64_t> continuing;
+    std::vector<EpochReport> reports_of_epoch;
     for (size_t place = 0; place < live.size(); ++place) {
       Run& run = runs[live[place]];
       if (!std::isfinite(reports[place].train_loss)) {
-        run.result.failure = Error::sentence(
+        run.result.failure = std::make_exception_ptr(ConvergenceError(
             fmt::format("the training loss of split {} is not finite", run.result.summary.split),
-            fmt::format("epoch {}", epoch), "lower lr, or use dtype float64");
+            fmt::format("epoch {}", epoch), "lower lr, or use dtype float64"));
         continue;
       }
       EpochReport report;
@@ -103,18 +102,18 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
       report.seconds = share;
       const auto verdict = record_epoch(report, share, run.folder.get(), run.stopping, run.progress,
                                         [&] { return batch.state(static_cast<int64_t>(place)); });
-      to_tell.push_back(report);
+      reports_of_epoch.push_back(report);
       if (verdict.stop || epoch + 1 == configs[0].epochs)
-        end(run);  // at once, so that an interruption does not lose it
+        end(run);  // written at once, so that an interruption does not lose it
       else
-        going_on.push_back(static_cast<int64_t>(place));
+        continuing.push_back(static_cast<int64_t>(place));
     }
-    if (on_epoch && !to_tell.empty()) on_epoch(to_tell);
-    if (going_on.size() < live.size()) {
+    if (on_epoch && !reports_of_epoch.empty()) on_epoch(reports_of_epoch);
+    if (continuing.size() < live.size()) {
       std::vector<int64_t> left;
-      for (const int64_t place : going_on) left.push_back(live[place]);
+      for (const int64_t place : continuing) left.push_back(live[place]);
       live = left;
-      if (!live.empty()) batch.keep(going_on);
+      if (!live.empty()) batch.keep(continuing);
     }
     if (interrupted && interrupted()) break;
   }

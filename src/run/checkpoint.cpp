@@ -10,16 +10,18 @@
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "run/provenance.h"
-#include "run/result_json.h"
+#include "run/run_folder.h"
 #include "train/assemble.h"
-#include "train/config.h"
+#include "train/config_toml.h"
+#include "train/torch_settings.h"
 
 namespace eignn {
 
 namespace {
-// Of the first format, the configuration had the fields of all models; the second has those of its own.
+// In format 1 the configuration has the fields of all models, in format 2 those of the run's model. Format 3
+// has a digest of the content.
 constexpr const char* format_prefix = "eignn-checkpoint-";
-constexpr int format_number = 2;
+constexpr int format_number = 3, first_sealed_format = 3;
 constexpr const char* config_prefix = "config.";
 
 int64_t number(const SafeTensors& content, const std::string& key, const std::string& path) {
@@ -31,26 +33,42 @@ int64_t number(const SafeTensors& content, const std::string& key, const std::st
   throw DataError(path, key, "this is missing or no number", "the file is no eignn checkpoint");
 }
 
-void require_known_format(const SafeTensors& content, const std::string& path) {
+// The number of the file's format; DataError when this program does not know it.
+int format_of(const SafeTensors& content, const std::string& path) {
   const auto format = content.metadata.find("format");
   const std::string text = format == content.metadata.end() ? "" : format->second, prefix = format_prefix;
   if (text.rfind(prefix, 0) != 0)
     throw DataError(path, "", "this is no eignn checkpoint", "give the model.safetensors of a run folder");
   const std::string rest = text.substr(prefix.size());
-  if (rest != "1" && rest != std::to_string(format_number))
-    throw DataError(path, "",
-                    fmt::format("the checkpoint has the format {}, and this program knows 1 to {}",
-                                quote(rest), format_number),
-                    "use the program that wrote it, or a newer one");
+  for (int known = 1; known <= format_number; ++known)
+    if (rest == std::to_string(known)) return known;
+  throw DataError(path, "",
+                  fmt::format("the checkpoint has the format {}, and this program knows 1 to {}", quote(rest),
+                              format_number),
+                  "use the program that wrote it, or a newer one");
+}
+
+// Weights are of the precision that the configuration names; counts of batches are whole numbers.
+void require_type(const torch::Tensor& weight, const std::string& name, Precision precision,
+                  const std::string& path) {
+  if (!weight.is_floating_point() || weight.scalar_type() == torch_dtype(precision)) return;
+  throw DataError(
+      path, name,
+      fmt::format("this weight is {}, and the run was made in {}",
+                  weight.scalar_type() == torch::kFloat32 ? "float32" : "float64", eignn::name(precision)),
+      "was the file put together from two?");
 }
 }  // namespace
 
-void assign_saved(TrainConfig& config, const std::map<std::string, std::string>& metadata) {
+void assign_saved(TrainConfig& config, const std::map<std::string, std::string>& metadata, bool complete) {
   std::map<std::string, std::string> texts;
   const std::string prefix = config_prefix;
   for (const auto& [key, value] : metadata)
     if (key.rfind(prefix, 0) == 0) texts[key.substr(prefix.size())] = value;
-  assign_known(config, texts);
+  complete ? assign(config, texts) : assign_known(config, texts);
+  if (!complete) return;
+  for (const auto& [name, value] : to_strings(config))
+    if (!texts.count(name)) throw ArgumentError(name, "this setting is missing");
 }
 
 std::map<std::string, torch::Tensor> state_of(const Model& model) {
@@ -97,27 +115,29 @@ void TrainedModel::save(const std::string& path) const {
                       {"labels", multi_label_ ? "sets" : "single"}};
   for (const auto& [name, value] : to_strings(config_)) content.metadata[config_prefix + name] = value;
   for (const auto& [name, tensor] : weights_) content.tensors[name] = to_bytes(tensor);
+  seal(content);
   write_safetensors(path, content);
 }
 
 TrainedModel load_model(const std::string& given) {
   const std::string path = std::filesystem::is_directory(given) ? given + "/model.safetensors" : given;
   if (path != given && !std::filesystem::exists(path)) {
-    if (std::filesystem::exists(given + "/resume.safetensors"))
+    if (is_interrupted_run(given))
       throw DataError(given, "", "this run is not finished", "go on with it first");
     if (std::filesystem::exists(given + "/split-0"))
       throw DataError(given, "", "the folder holds the runs of several splits",
                       fmt::format("name one, such as {}/split-0", given));
   }
   const SafeTensors content = read_safetensors(path);
-  require_known_format(content, path);
+  const bool sealed = format_of(content, path) >= first_sealed_format;
+  check_seal(content, path, sealed);
   const int64_t features = number(content, "features", path), classes = number(content, "classes", path);
   const auto labels = content.metadata.find("labels");
   TrainConfig config;
   try {
-    assign_saved(config, content.metadata);
+    assign_saved(config, content.metadata, /*complete=*/sealed);
     validate_settings(config);
-  } catch (const ArgumentError& error) {  // not the caller is wrong here, but the file
+  } catch (const ArgumentError& error) {  // the file is wrong, not the caller's arguments
     throw DataError(path, "", fmt::format("the checkpoint's configuration does not hold: {}", error.what()));
   }
   std::map<std::string, torch::Tensor> weights;
@@ -125,6 +145,7 @@ TrainedModel load_model(const std::string& given) {
     auto tensor = to_tensor(bytes);
     if (tensor.is_floating_point() && !torch::isfinite(tensor).all().item<bool>())
       throw DataError(path, name, "a weight is not finite", "train again");
+    require_type(tensor, name, config.dtype, path);
     weights[name] = tensor;
   }
   return {config, features, classes, labels != content.metadata.end() && labels->second == "sets", weights};

@@ -1,4 +1,4 @@
-// Weights and what is needed to use them, in one safetensors file.
+// Saving and restoring of weights and options, in one safetensors file.
 #pragma once
 
 #include <map>
@@ -17,7 +17,17 @@ void load_state(Model& model, const std::map<std::string, torch::Tensor>& state,
 
 /// Sets the fields that a file's metadata has under "config.NAME". ArgumentError for a name that no model has
 /// and for a text that does not fit.
-void assign_saved(TrainConfig& config, const std::map<std::string, std::string>& metadata);
+///
+/// `complete`: the file has every field of its model and no other, and ArgumentError says which is missing;
+/// older files may have fields of other models, or fewer.
+void assign_saved(TrainConfig& config, const std::map<std::string, std::string>& metadata, bool complete);
+
+/// The trained model's own view of a data set: as many classes as the model tells apart, features normalised
+/// as in training, labels and splits as they are. ArgumentError when the number of features differs.
+Dataset as_trained(const TrainedModel& trained, const Dataset& data);
+
+/// ArgumentError unless `nodes` are int64 numbers of nodes whose labels the data set knows.
+void require_labelled(const Dataset& data, const torch::Tensor& nodes);
 
 /// The trained model on this data set, whose features are normalised already, with `config` in the place of
 /// its own: a caller may compute elsewhere or by another solver. DataError when the widths do not fit.

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +14,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -26,7 +30,7 @@ namespace {
                       "close some files, or free some memory");
 }
 
-// An open file that is closed at the end.
+// A file descriptor that is closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -51,23 +55,33 @@ struct Pipe {
   Descriptor read, write;
 };
 
-// Closed on exec: a child that another thread starts at the same time must not hold our pipes open.
+// O_CLOEXEC: a child that another thread starts at the same time must not keep our pipes open.
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("no pipe could be made", errno);
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// In the child: makes `from` its standard stream `to`. dup2 onto itself would leave it to be closed on exec.
-void become(int from, int to) {
+// In the child: makes `from` its standard stream `to`. dup2 of a descriptor onto itself would keep O_CLOEXEC.
+void redirect(int from, int to) {
   if (from == to)
     fcntl(from, F_SETFD, 0);
   else
     dup2(from, to);
 }
 
-// While this lives, a write to a pipe that nobody reads any more fails in this thread (EPIPE) without the
-// signal that would end the process.
+// In the child: ends with the thread that forked it, which waits for it and so lives as long as `parent`
+// does. The program begins with the handling of SIGPIPE that it expects, whatever ours is.
+void die_with(pid_t parent) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (getppid() != parent) _exit(128 + SIGKILL);  // it died before the line above
+  std::signal(SIGPIPE, SIG_DFL);
+}
+
+// Blocks SIGPIPE in this thread during its lifetime, so that a write to a closed pipe fails with EPIPE
+// instead of ending the process.
 class NoBrokenPipeSignal {
  public:
   NoBrokenPipeSignal() {
@@ -92,7 +106,7 @@ class NoBrokenPipeSignal {
   bool was_pending_ = false;
 };
 
-// A process that is waited for, and killed first when an exception passes by.
+// A child process. The destructor kills it and waits for it, unless wait() was called.
 class Child {
  public:
   explicit Child(pid_t id) : id_(id) {}
@@ -104,6 +118,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  void send(int signal) const { kill(id_, signal); }
   int wait() {
     int status = 0;
     while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {
@@ -116,9 +131,11 @@ class Child {
   pid_t id_;
 };
 
-// Feeds `input` to one pipe and collects the other's bytes, each as the child is ready for it. Writing all of
-// the input first would wait for ever on a child that waits for us to read its output.
-std::string exchange(Descriptor to_child, const Descriptor& from_child, const std::string& input) {
+// Writes `input` to one pipe and reads the other as the child is ready. Writing all of the input first would
+// deadlock with a child that waits for its output to be read.
+std::string exchange(Descriptor to_child, const Descriptor& from_child, const std::string& input,
+                     const Child& child, std::function<bool()> stop) {
+  constexpr int ask_every = 200;  // ms
   const NoBrokenPipeSignal guard;
   fcntl(to_child.number(), F_SETFL, fcntl(to_child.number(), F_GETFL) | O_NONBLOCK);
   std::string output;
@@ -128,14 +145,18 @@ std::string exchange(Descriptor to_child, const Descriptor& from_child, const st
     if (written == input.size()) to_child.close();
     std::array<pollfd, 2> ends{
         {{from_child.number(), POLLIN, 0}, {to_child.number(), POLLOUT, 0}}};  // -1 is skipped by poll
-    if (poll(ends.data(), ends.size(), -1) < 0) {
+    if (stop && stop()) {
+      child.send(SIGTERM);
+      stop = nullptr;  // once
+    }
+    if (poll(ends.data(), ends.size(), stop ? ask_every : -1) < 0) {
       if (errno == EINTR) continue;
       fail("waiting for its output failed", errno);
     }
     if (ends[1].revents != 0) {
       const ssize_t count = write(to_child.number(), input.data() + written, input.size() - written);
       if (count > 0) written += static_cast<size_t>(count);
-      // The child has closed its input: its exit code will tell.
+      // The child has closed its input; its exit code shows whether it failed.
       if (count < 0 && errno != EINTR && errno != EAGAIN) written = input.size();
     }
     if (ends[0].revents != 0) {
@@ -150,7 +171,7 @@ std::string exchange(Descriptor to_child, const Descriptor& from_child, const st
 }  // namespace
 
 ChildResult run_child(const std::vector<std::string>& arguments, const std::string& input,
-                      const std::string& errors) {
+                      const std::string& errors, const std::function<bool()>& stop) {
   if (arguments.empty()) throw ArgumentError("arguments", "there is no program to run", "name one");
   Pipe to_child = make_pipe(), from_child = make_pipe();
   Descriptor error_file;
@@ -158,16 +179,18 @@ ChildResult run_child(const std::vector<std::string>& arguments, const std::stri
     error_file = Descriptor(open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (error_file.number() < 0) refuse_file("write", errors, errno);
   }
-  // Made before the fork: after it, with other threads about, nothing may be allocated.
+  // Made before the fork: in the child of a process with several threads memory must not be allocated.
   std::vector<char*> argv;
   for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  const pid_t parent = getpid();
   const pid_t id = fork();
   if (id < 0) fail("no process could be started", errno);
   if (id == 0) {
-    become(to_child.read.number(), STDIN_FILENO);
-    become(from_child.write.number(), STDOUT_FILENO);
-    if (error_file.number() >= 0) become(error_file.number(), STDERR_FILENO);
+    die_with(parent);
+    redirect(to_child.read.number(), STDIN_FILENO);
+    redirect(from_child.write.number(), STDOUT_FILENO);
+    if (error_file.number() >= 0) redirect(error_file.number(), STDERR_FILENO);
     execvp(argv[0], argv.data());
     _exit(127);
   }
@@ -175,7 +198,7 @@ ChildResult run_child(const std::vector<std::string>& arguments, const std::stri
   to_child.read.close();
   from_child.write.close();
   ChildResult result;
-  result.output = exchange(std::move(to_child.write), from_child.read, input);
+  result.output = exchange(std::move(to_child.write), from_child.read, input, child, stop);
   result.exit_code = child.wait();
   return result;
 }

@@ -1,6 +1,7 @@
-// Programs that are run to their end: this one again, python3, gnuplot.
+// Runs other programs, such as this one again, python3 and gnuplot, and waits for them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,16 @@ struct ChildResult {
   std::string output;  // standard output
 };
 
-/// Runs a program (found by PATH) to its end, with `input` on its standard input, and its standard error in
-/// the file `errors` when that is given. Input and output flow at the same time, whatever their sizes.
-/// Several threads may do so at once: no child inherits what belongs to another. ResourceError when no
+/// Runs a program (found by PATH) and waits for it; it dies with this process. With `input` on its standard
+/// input, and its standard error in the file `errors` when that is given. Input and output may have any size.
+/// Several threads may call this at once; no child inherits the pipes of another. ResourceError when no
 /// process can be started.
+///
+/// `stop` is asked a few times a second; once it says yes the program is sent SIGTERM, and waited for.
 ChildResult run_child(const std::vector<std::string>& arguments, const std::string& input = {},
-                      const std::string& errors = {});
+                      const std::string& errors = {}, const std::function<bool()>& stop = {});
 
-/// The path of this very program.
+/// The path of this program.
 std::string own_path();
 
 }  // namespace eignn

@@ -11,7 +11,7 @@ namespace eignn {
 
 namespace {
 
-// What follows "key :" in a file of such lines.
+// The value in the line "key : value" of a file.
 std::string value_in(const std::filesystem::path& file, const std::string& key,
                      const std::string& otherwise) {
   std::ifstream lines(file);
@@ -31,12 +31,13 @@ const char* version() {
 }
 
 long long peak_memory_bytes() {
-  // Of this program alone: getrusage would count what the process was before exec, a copy of its parent.
+  // VmHWM is of this program alone; getrusage also counts the process before exec, when it was a copy of its
+  // parent.
   const std::string peak = value_in("/proc/self/status", "VmHWM", "");
   if (!peak.empty()) return std::atoll(peak.c_str()) * 1024;  // in KiB
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<long long>(usage.ru_maxrss) * 1024;  // likewise
+  return static_cast<long long>(usage.ru_maxrss) * 1024;  // also in KiB
 }
 
 std::string machine_name() {

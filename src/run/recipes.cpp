@@ -6,10 +6,8 @@
 
 #include "data/toml.h"
 #include "eignn/error.h"
-#include "eignn/train.h"
 #include "graph/nearest_name.h"
-#include "run/result_json.h"
-#include "train/config.h"
+#include "train/config_toml.h"
 
 namespace eignn {
 
@@ -52,14 +50,14 @@ bool is_of_kind(const TomlTable& kind, const std::string& dataset,
   });
 }
 
-// "" when the data set is of no kind.
+// Empty when the data set is of no kind.
 std::string kind_of(const std::string& dataset, const std::map<std::string, std::string>& run) {
   for (const TomlTable& kind : tables_of(kinds_file))
     if (is_of_kind(kind, dataset, run)) return kind.name;
   return "";
 }
 
-// What --recipe may name: the model's tables, and the data sets whose kind is one of them.
+// The names that --recipe accepts: the model's tables, and the data sets whose kind is one of them.
 std::vector<std::string> recipe_names(const std::string& model) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
@@ -73,57 +71,7 @@ std::vector<std::string> recipe_names(const std::string& model) {
   return names;
 }
 
-bool is_known_setting(const std::string& name) {
-  const auto& all = known_fields();
-  return std::any_of(all.begin(), all.end(), [&](const KnownField& field) { return field.name == name; });
-}
-
 }  // namespace
-
-bool is_config_format(const TomlSetting& setting, const std::string& origin) {
-  if (setting.name != "format") return false;
-  if (setting.single(origin) == std::to_string(config_format)) return true;
-  throw DataError(origin, setting.place,
-                  fmt::format("the file has format {}, and this version reads format {}", setting.values[0],
-                              config_format),
-                  "use the version of eignn that wrote it");
-}
-
-void assign_or_refuse(TrainConfig& config, const std::string& name, const std::string& text,
-                      const std::string& origin, const std::string& place) {
-  try {
-    assign(config, name, text);
-  } catch (const Error& error) {
-    throw DataError(origin, place, error.problem(), error.remedy());
-  }
-}
-
-std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
-                                 const std::set<std::string>& given, const std::string& origin) {
-  std::set<std::string> set = given;
-  const auto settings = parse_toml_settings(toml, origin);
-  // First, for a file of another format may have settings that are not known here.
-  bool has_format = false;
-  for (const TomlSetting& setting : settings) has_format |= is_config_format(setting, origin);
-  std::map<std::string, const TomlSetting*> by_name;
-  for (const TomlSetting& setting : settings)
-    if (!given.count(setting.name) && setting.name != "format") by_name[setting.name] = &setting;
-  // The model first: which other settings there are is its business.
-  if (const auto model = by_name.find("model"); model != by_name.end()) {
-    assign_or_refuse(config, "model", model->second->single(origin), origin, model->second->place);
-    set.insert("model");
-    by_name.erase(model);
-  }
-  // A config.toml of the time before there was a format lists the settings of all models.
-  const bool of_all_models = !has_format && by_name.count("samples-second") && by_name.count("kappa");
-  const auto read = to_strings(config);
-  for (const auto& [name, setting] : by_name) {
-    if (of_all_models && is_known_setting(name) && !read.count(name)) continue;
-    assign_or_refuse(config, name, setting->single(origin), origin, setting->place);
-    set.insert(name);
-  }
-  return set;
-}
 
 Recipe find_recipe(const std::string& model, const std::string& dataset,
                    const std::map<std::string, std::string>& run) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "eignn/error.h"
+#include "graph/content_hash.h"
+#include "train/config_toml.h"
 
 namespace eignn {
 
@@ -22,13 +24,45 @@ std::string text_of(const ResultJson& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// A value that may be missing; a wrong type is an error of nlohmann's, named by the caller.
+// Reads a value that may be missing. A wrong type throws nlohmann's exception, which the caller translates.
 template <class Value>
 void take(const ResultJson& json, const char* key, Value& into) {
   if (const auto at = json.find(key); at != json.end() && !at->is_null()) into = at->template get<Value>();
 }
 
+constexpr const char* digest_key = "digest";
+
+std::string digest_of(const ResultJson& json) {
+  ContentHash hash;
+  const std::string text = json.dump();
+  hash.add(text.data(), text.size());
+  return hash.hex();
+}
+
+// Files of versions before 0.3 have no digest.
+void check_seal(ResultJson json) {
+  const auto digest = json.find(digest_key);
+  if (digest == json.end()) return;
+  const auto found = *digest;
+  json.erase(digest_key);
+  if (found != digest_of(json)) throw ArgumentError(digest_key, "its content is not what was written");
+}
+
+void require_share(const char* name, double value) {
+  if (!(value >= 0 && value <= 1))
+    throw ArgumentError(name, fmt::format("{} is no share of the nodes", value));
+}
+
+void require_count(const char* name, int64_t value) {
+  if (value < 0) throw ArgumentError(name, fmt::format("{} is no count", value));
+}
+
 }  // namespace
+
+ResultJson sealed(ResultJson json) {
+  json[digest_key] = digest_of(json);
+  return json;
+}
 
 ResultJson config_json(const TrainConfig& config) {
   TrainConfig copy = config;
@@ -64,7 +98,7 @@ ResultJson result_json(const RunResult& s) {
                      {"seconds_per_train_step", s.seconds_per_train_step},
                      {"preprocess_seconds", s.preprocess_seconds},
                      {"peak_memory_bytes", s.peak_memory_bytes}};
-  if (!s.mu_start.empty()) {  // EIGNN's own
+  if (!s.mu_start.empty()) {  // only of EIGNN
     json["weight_change"] = s.weight_change;
     json["mu_start"] = s.mu_start;
     json["mu_end"] = s.mu_end;
@@ -88,18 +122,11 @@ std::string to_json(const RunResult& result) {
   return result_json(result).dump(2);
 }
 
-void assign_known(TrainConfig& config, std::map<std::string, std::string> texts) {
-  if (const auto model = texts.find("model"); model != texts.end()) assign(config, "model", model->second);
-  const auto read = to_strings(config);
-  for (const KnownField& field : known_fields())
-    if (!read.count(field.name)) texts.erase(field.name);
-  assign(config, texts);
-}
-
 RunResult result_from_json(const ResultJson& json, const std::string& path) {
   RunResult out;
   try {
     if (!json.is_object()) throw ArgumentError("summary", "it is no object");
+    check_seal(json);
     std::map<std::string, std::string> config;
     if (json.contains("config"))
       for (const auto& [name, value] : json.at("config").items()) config[name] = text_of(value);
@@ -138,6 +165,14 @@ RunResult result_from_json(const ResultJson& json, const std::string& path) {
     take(json, "machine", out.machine);
     take(json, "version", out.version);
     take(json, "commit", out.commit);
+    for (const double score : {out.score.train, out.score.val, out.score.test})
+      require_share(out.metric.c_str(), score);
+    require_count("epochs", out.epochs);
+    require_count("split", out.split);
+    require_count("threads", out.threads);
+    if (out.best_epoch >= out.epochs)
+      throw ArgumentError("best_epoch",
+                          fmt::format("{} is none of the {} epochs", out.best_epoch, out.epochs));
   } catch (const ResultJson::exception& error) {
     throw DataError(path, "", fmt::format("the summary is damaged: {}", error.what()),
                     "delete the folder to run it again");

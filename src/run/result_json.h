@@ -1,7 +1,6 @@
-// A run's result and configuration as JSON: where summary.json, a terminal or a table of results begins.
+// A run's result and configuration as JSON, for summary.json, output and tables of results.
 #pragma once
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -17,12 +16,11 @@ ResultJson config_json(const TrainConfig& config);
 /// The object of summary.json.
 ResultJson result_json(const RunResult& result);
 
-/// From a summary.json, of this format or of an earlier one, which may know less. DataError for what does not
-/// make sense; `path` names it.
-RunResult result_from_json(const ResultJson& json, const std::string& path);
+/// With a digest of the rest under "digest", as summary.json has it.
+ResultJson sealed(ResultJson json);
 
-/// Sets the fields that this model reads; those of other models, which files of the first format have, say
-/// nothing. ArgumentError for a name that no model has.
-void assign_known(TrainConfig& config, std::map<std::string, std::string> texts);
+/// From a summary.json of this or an earlier format, which may have fewer keys. DataError for invalid
+/// content; `path` names the file in messages.
+RunResult result_from_json(const ResultJson& json, const std::string& path);
 
 }  // namespace eignn

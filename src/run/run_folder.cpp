@@ -2,20 +2,19 @@
 
 #include <fmt/format.h>
 #include <torch/torch.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "data/atomic_file.h"
 #include "eignn/error.h"
-#include "run/provenance.h"
-#include "train/config.h"
+#include "run/result_json.h"
+#include "train/config_toml.h"
 
 namespace eignn {
 
@@ -23,8 +22,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Class numbers between blanks, where a node may have several; - for none of them, since an empty field means
-// that the label is not known.
+// The class numbers of a set of labels, separated by blanks. The empty set is "-", because an empty field
+// means that the labels are not known.
 template <class Has>
 std::string members(int64_t classes, Has has) {
   std::string out;
@@ -63,22 +62,28 @@ std::string predicted_text(const Dataset& dataset, const double* probability) {
 
 }  // namespace
 
+RunFolder::RunFolder(std::string path) : path_(std::move(path)), lock_(path_) {}
+
 RunFolder RunFolder::create(const std::string& path, const TrainConfig& config) {
-  std::error_code failed;
-  std::filesystem::create_directories(path, failed);
-  if (failed || !std::filesystem::is_directory(path))
-    throw ResourceError(
-        fmt::format("the run folder cannot be made: {}", failed ? failed.message() : "it is a file"), path,
-        "give a folder that can be written");
-  if (std::filesystem::exists(path + "/resume.safetensors"))
+  make_folders(path);
+  RunFolder folder(path);
+  const auto has = [&](const char* file) { return std::filesystem::exists(path + "/" + file); };
+  if (has("summary.json"))
+    throw DataError(path + "/summary.json", "", "the folder holds a run already", "give another folder");
+  if (is_interrupted_run(path))
     throw DataError(path, "", "the folder holds a run that is not finished",
                     "resume it, or give another folder");
-  for (const char* trace : {"summary.json", "model.safetensors"})
-    if (std::filesystem::exists(path + "/" + trace))
-      throw DataError(path + "/" + trace, "", "the folder holds a run already", "give another folder");
-  RunFolder folder(path);
-  write_file_atomically(path + "/config.toml", to_toml(config));
+  if (has("split-0") || has("trials"))
+    throw DataError(path, "", "the folder holds several runs", "give another folder");
+  // Left by a run with these very settings that died while it wrote its last files.
+  const std::string settings = sealed_toml(config);
+  const bool begun = has("config.toml") && read_whole_file(path + "/config.toml") == settings;
+  if (has("model.safetensors") && !begun)
+    throw DataError(path + "/model.safetensors", "", "the folder holds a model already",
+                    "give another folder");
+  write_file_atomically(path + "/config.toml", settings);
   write_file_atomically(path + "/metrics.jsonl", "");
+  folder.open_metrics();
   return folder;
 }
 
@@ -86,35 +91,70 @@ RunFolder RunFolder::open(const std::string& path) {
   if (!std::filesystem::is_directory(path))
     throw DataError(path, "", "there is no such run folder", "start a run there first");
   RunFolder folder(path);
-  if (!std::filesystem::exists(folder.resume_path()))
-    throw DataError(path, "",
-                    std::filesystem::exists(path + "/summary.json") ? "this run is complete"
-                                                                    : "nothing was saved to resume from",
-                    "start a new run in another folder");
-  return folder;
+  if (is_interrupted_run(path)) return folder;
+  if (std::filesystem::exists(path + "/summary.json"))
+    throw DataError(path, "", "this run is complete", "start a new run in another folder");
+  throw DataError(path, "", "nothing was saved to resume from",
+                  "run the command of this folder again: it begins anew");
 }
 
-void RunFolder::append_epoch(const EpochReport& report) const {
-  std::ofstream file(path_ + "/metrics.jsonl", std::ios::app);
-  file << Json{{"epoch", report.epoch},       {"train_loss", report.train_loss},
-               {"val_loss", report.val_loss}, {std::string("val_") + report.metric, report.val_score},
-               {"kept", report.kept},         {"seconds", report.seconds}}
-              .dump()
-       << '\n';
-  if (!file.flush())
-    throw ResourceError(fmt::format("the metrics cannot be written: {}", std::strerror(errno)),
-                        path_ + "/metrics.jsonl", "free some space, then resume the run");
+void RunFolder::open_metrics() {
+  const std::string path = path_ + "/metrics.jsonl";
+  metrics_.reset(std::fopen(path.c_str(), "abe"));
+  if (!metrics_) refuse_file("write", path, errno);
 }
 
-void RunFolder::truncate_metrics(int64_t epoch) const {
-  std::ifstream file(path_ + "/metrics.jsonl");
+void RunFolder::append_epoch(const EpochReport& report) {
+  const std::string line =
+      Json{{"epoch", report.epoch},       {"train_loss", report.train_loss},
+           {"val_loss", report.val_loss}, {std::string("val_") + report.metric, report.val_score},
+           {"kept", report.kept},         {"seconds", report.seconds}}
+          .dump() +
+      "\n";
+  if (std::fwrite(line.data(), 1, line.size(), metrics_.get()) != line.size() ||
+      std::fflush(metrics_.get()) != 0)
+    refuse_file("write", path_ + "/metrics.jsonl", errno);
+  lines_.add(line.data(), line.size());
+}
+
+std::string RunFolder::flush_metrics() {
+  if (fsync(fileno(metrics_.get())) != 0) refuse_file("write", path_ + "/metrics.jsonl", errno);
+  return lines_.hex();
+}
+
+void RunFolder::truncate_metrics(int64_t epoch, const std::string& digest) {
+  const std::string path = path_ + "/metrics.jsonl";
+  std::ifstream file(path);
   std::string kept, line;
-  for (int64_t k = 0; k < epoch && std::getline(file, line); ++k) kept += line + "\n";
-  write_file_atomically(path_ + "/metrics.jsonl", kept);
+  int64_t lines = 0;
+  for (; lines < epoch && std::getline(file, line); ++lines) {
+    line += "\n";
+    lines_.add(line.data(), line.size());
+    kept += line;
+  }
+  if (!digest.empty() && (lines < epoch || lines_.hex() != digest))
+    throw DataError(path, "", "the lines of the epochs so far are missing or were changed",
+                    "put the file back as it was, or start again in another folder");
+  write_file_atomically(path, kept);
+  open_metrics();
 }
 
 void RunFolder::write_summary(const RunResult& summary) const {
-  write_file_atomically(path_ + "/summary.json", to_json(summary) + "\n");
+  write_file_atomically(path_ + "/summary.json", sealed(result_json(summary)).dump(2) + "\n");
+}
+
+bool is_interrupted_run(const std::string& folder) {
+  return !folder.empty() && std::filesystem::exists(folder + "/resume.safetensors") &&
+         !std::filesystem::exists(folder + "/summary.json");
+}
+
+void require_space(const std::string& folder, double bytes) {
+  std::error_code failed;
+  const auto space = std::filesystem::space(folder, failed);
+  if (failed || static_cast<double>(space.available) >= bytes) return;
+  throw ResourceError(fmt::format("the run will write about {:.1f} MB, and the disk has room for {:.1f} MB",
+                                  bytes / 1e6, static_cast<double>(space.available) / 1e6),
+                      folder, "free some space, or choose another disk");
 }
 
 void RunFolder::write_predictions(const Dataset& dataset, const Split& split,

@@ -1,23 +1,33 @@
 // What a run leaves behind: config.toml, metrics.jsonl, summary.json, model.safetensors, predictions.csv, and
-// while it is under way resume.safetensors.
+// until it is finished resume.safetensors.
 #pragma once
 
 #include <string>
 
+#include "data/atomic_file.h"
+#include "data/folder_lock.h"
 #include "eignn/train.h"
+#include "graph/content_hash.h"
 
 namespace eignn {
 
+/// A run's folder, held for one writer as long as this lives. summary.json is written last: a folder that has
+/// it holds a finished run, whatever else is there.
 class RunFolder {
  public:
-  /// Makes the folder and config.toml; refuses a folder that holds a run already.
+  /// Makes the folder and config.toml. DataError for a folder that holds a finished run, one that can be
+  /// resumed, the runs of several splits, or a model of another run. A run with these settings that died
+  /// before anything was saved is begun again.
   static RunFolder create(const std::string& path, const TrainConfig& config);
   /// A folder with an interrupted run; DataError when there is nothing to resume.
   static RunFolder open(const std::string& path);
 
-  void append_epoch(const EpochReport& report) const;
-  /// Forgets the lines of epochs from `epoch` on: they will be run again.
-  void truncate_metrics(int64_t epoch) const;
+  void append_epoch(const EpochReport& report);
+  /// Of the lines so far. They are on the disk when it returns: the state that is saved next counts on them.
+  std::string flush_metrics();
+  /// Drops the lines of epochs from `epoch` on, which will be run again. DataError where the others are not
+  /// those that flush_metrics() returned `digest` for; an empty digest (of older versions) is not compared.
+  void truncate_metrics(int64_t epoch, const std::string& digest);
   void write_summary(const RunResult& summary) const;
   void write_predictions(const Dataset& dataset, const Split& split, const torch::Tensor& scores) const;
 
@@ -26,9 +36,20 @@ class RunFolder {
   const std::string& path() const { return path_; }
 
  private:
-  explicit RunFolder(std::string path) : path_(std::move(path)) {}
+  explicit RunFolder(std::string path);
+  void open_metrics();
+
   std::string path_;
+  FolderLock lock_;
+  FileHandle metrics_;
+  ContentHash lines_;  // of metrics.jsonl
 };
+
+/// Whether the folder holds a run that was begun, saved and not finished.
+bool is_interrupted_run(const std::string& folder);
+
+/// ResourceError where the disk of this folder has no room for `bytes` more.
+void require_space(const std::string& folder, double bytes);
 
 /// Of each class, float64 on the CPU: by softmax, or one by one where a node has a set of labels.
 torch::Tensor probabilities(const torch::Tensor& scores, bool multi_label);

@@ -10,23 +10,39 @@
 #include <thread>
 
 #include "data/atomic_file.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
-#include "report/statistics.h"
 #include "run/recipes.h"
+#include "run/statistics.h"
 #include "train/assemble.h"
-#include "train/config.h"
+#include "train/config_toml.h"
 
 namespace eignn {
 
-std::optional<RunResult> finished_run(const std::string& folder) {
-  const std::string path = folder + "/summary.json";
-  if (folder.empty() || !std::filesystem::exists(path)) return {};
-  return result_from_json(ResultJson::parse(read_whole_file(path), nullptr, /*allow_exceptions=*/false),
-                          path);
+namespace {
+
+// What decides on a run's result, on one machine.
+std::map<std::string, std::string> deciding_settings(const TrainConfig& config) {
+  auto settings = to_strings(config);
+  for (const char* machine : {"device", "threads", "tf32"}) settings.erase(machine);
+  return settings;
 }
 
-bool is_interrupted_run(const std::string& folder) {
-  return !folder.empty() && std::filesystem::exists(folder + "/resume.safetensors");
+}  // namespace
+
+std::optional<RunResult> finished_run(const Job& job) {
+  const std::string path = job.folder + "/summary.json";
+  if (job.folder.empty() || !std::filesystem::exists(path)) return {};
+  RunResult result =
+      result_from_json(ResultJson::parse(read_whole_file(path), nullptr, /*allow_exceptions=*/false), path);
+  const auto asked = deciding_settings(job.config), found = deciding_settings(result.config);
+  for (const auto& [name, text] : asked)
+    if (const auto at = found.find(name); at == found.end() || at->second != text)
+      throw DataError(path, name,
+                      fmt::format("this is the summary of another run: it has {}, not {}",
+                                  at == found.end() ? "no such setting" : quote(at->second), quote(text)),
+                      "give another folder, or delete this one to run it again");
+  return result;
 }
 
 void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t)>& work) {
@@ -58,7 +74,7 @@ std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, 
   std::vector<RunResult> results(jobs.size());
   std::mutex reporting;
   in_parallel(jobs.size(), parallel, [&](size_t k) {
-    auto result = finished_run(jobs[k].folder);
+    auto result = finished_run(jobs[k]);
     if (!result) result = runner(jobs[k]);
     const std::lock_guard<std::mutex> lock(reporting);
     results[k] = std::move(*result);
@@ -86,7 +102,7 @@ std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int
 
 namespace {
 
-// Makes the folder; whether the file at `path` in it, which says what it is for, is there already.
+// Makes the folder. Returns whether the file at `path`, which holds the settings of its runs, exists already.
 bool is_claimed(const std::string& folder, const std::string& path) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -114,9 +130,9 @@ void claim_folder(const std::string& folder, const std::string& name, const std:
 
 void claim_folder(const std::string& folder, const TrainConfig& config) {
   const std::string path = folder + "/config.toml";
-  if (!is_claimed(folder, path)) return write_file_atomically(path, to_toml(config));
+  if (!is_claimed(folder, path)) return write_file_atomically(path, sealed_toml(config));
   TrainConfig before;
-  apply_toml(before, read_whole_file(path), {}, path);
+  apply_toml(before, read_sealed_toml(path), {}, path);
   if (to_strings(before) != to_strings(config)) refuse_other_settings(path);
 }
 

@@ -11,13 +11,17 @@
 #include "data/text_lines.h"
 #include "data/toml.h"
 #include "eignn/error.h"
-#include "report/statistics.h"
 #include "run/recipes.h"
-#include "train/config.h"
+#include "run/run_folder.h"
+#include "run/statistics.h"
+#include "train/config_toml.h"
 
 namespace eignn {
 
 namespace {
+
+// A grid that no search gets to the end of.
+constexpr size_t most_points = 100'000;
 
 int64_t whole(const std::string& text, const TomlSetting& setting, const std::string& origin) {
   int64_t value = -1;
@@ -30,7 +34,7 @@ int64_t whole(const std::string& text, const TomlSetting& setting, const std::st
   return value;
 }
 
-// Settings without effect are set to their default, so that equal points read equal.
+// Sets settings that have no effect to their defaults, so that equivalent points compare equal.
 TrainConfig canonical(TrainConfig config) {
   if (config.propagation.direction == Direction::undirected)
     config.propagation.normalise = Normalisation::sym;
@@ -57,18 +61,18 @@ double mean_validation(const std::vector<Trial>& trials) {
   return first_failure(trials) ? -1 : mean_of_runs(validation(trials)).mean;
 }
 
-struct Standing {
+struct RankedPoint {
   size_t point;
   double val;
 };
 
-// Best first; a tie goes to the point that stands first in the grid.
-std::vector<Standing> ranking(const std::vector<size_t>& points,
-                              const std::vector<std::vector<Trial>>& runs) {
-  std::vector<Standing> out;
+// Best first; of equal points the one that comes first in the grid.
+std::vector<RankedPoint> ranking(const std::vector<size_t>& points,
+                                 const std::vector<std::vector<Trial>>& runs) {
+  std::vector<RankedPoint> out;
   for (const size_t p : points) out.push_back({p, mean_validation(runs[p])});
   std::stable_sort(out.begin(), out.end(),
-                   [](const Standing& a, const Standing& b) { return a.val > b.val; });
+                   [](const RankedPoint& a, const RankedPoint& b) { return a.val > b.val; });
   return out;
 }
 
@@ -97,6 +101,11 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
     }
     if (given.count(name)) continue;
     if (setting.values.size() > 1) plan.varied.push_back(name);
+    if (setting.values.size() * plan.points.size() > most_points)
+      throw DataError(
+          origin, setting.place,
+          fmt::format("with the values of '{}' the grid has more than {} points", name, most_points),
+          "give shorter lists");
     std::vector<TrainConfig> wider;
     for (const TrainConfig& point : plan.points)
       for (const auto& value : setting.values) {
@@ -116,20 +125,20 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
   plan.points = std::move(distinct);
   try {
     for (const TrainConfig& point : plan.points) validate(point);
-  } catch (const ArgumentError& error) {  // the file is wrong, not what the caller gave
+  } catch (const ArgumentError& error) {  // the file is wrong, not the caller's arguments
     throw DataError(origin, error.field(), error.problem(), error.remedy());
   }
   return plan;
 }
 
-RunAll each_by_itself(int64_t parallel, const JobRunner& runner) {
+RunAll run_individually(int64_t parallel, const JobRunner& runner) {
   return [=](const std::vector<Job>& jobs, const OnTrial& on_done) {
     std::vector<Trial> trials(jobs.size());
     std::mutex reporting;
     in_parallel(jobs.size(), parallel, [&](size_t k) {
       Trial trial;
       try {
-        auto result = finished_run(jobs[k].folder);
+        auto result = finished_run(jobs[k]);
         trial.result = result ? std::move(*result) : runner(jobs[k]);
       } catch (const ConvergenceError& error) {
         trial.failure = error.what();
@@ -154,8 +163,8 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
                           fmt::format("it has {}, numbered from 0", split_count));
 
   std::vector<std::vector<Trial>> runs(plan.points.size());
-  const auto judge = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits,
-                         int64_t epochs) {
+  const auto run_round = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits,
+                             int64_t epochs) {
     std::vector<Job> jobs;
     for (const size_t p : points) {
       TrainConfig point = plan.points[p];
@@ -178,44 +187,81 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
   const bool screening = plan.finalists > 0 && plan.screening_epochs > 0;
   std::vector<size_t> all(plan.points.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  auto standing = judge(all, some, screening ? plan.screening_epochs : 0);
+  auto ranked = run_round(all, some, screening ? plan.screening_epochs : 0);
   std::map<size_t, std::vector<double>> first_judgement;
   for (const size_t p : all) first_judgement[p] = validation(runs[p]);
   const auto in_final = static_cast<size_t>(plan.finalists);
   std::set<size_t> finalists;
   if (in_final > 0 && (some != every || screening)) {
-    for (size_t k = 0; k < std::min(in_final, standing.size()); ++k) finalists.insert(standing[k].point);
-    standing = judge({finalists.begin(), finalists.end()}, every, 0);
+    for (size_t k = 0; k < std::min(in_final, ranked.size()); ++k) finalists.insert(ranked[k].point);
+    ranked = run_round({finalists.begin(), finalists.end()}, every, 0);
   }
 
-  if (const Trial* failure = first_failure(runs[standing[0].point]))
+  if (const Trial* failure = first_failure(runs[ranked[0].point]))
     throw ConvergenceError(
         fmt::format("every point of the search failed, the first so: {}", failure->failure), "", "");
   SearchResult result;
   for (const size_t p : all) {
     const auto settings = to_strings(plan.points[p]);
-    ResultJson trial = {{"point", p}};
-    for (const auto& name : plan.varied) trial["settings"][name] = settings.at(name);
-    trial["splits"] = some;
-    trial["val"] = first_judgement[p];
-    if (!first_judgement[p].empty()) trial["val_mean"] = mean_of_runs(first_judgement[p]).mean;
-    if (finalists.count(p) && !first_failure(runs[p])) {
-      trial["final_val"] = validation(runs[p]);
-      trial["final_val_mean"] = mean_validation(runs[p]);
-    }
+    SearchTrial trial;
+    trial.point = p;
+    for (const auto& name : plan.varied) trial.settings[name] = settings.at(name);
+    trial.splits = some;
+    trial.val = first_judgement[p];
     if (const Trial* failure = first_failure(runs[p])) {
-      trial["failed"] = failure->failure;
+      trial.failure = failure->failure;
     } else {
+      if (finalists.count(p)) trial.final_val = validation(runs[p]);
       const auto results = results_of(runs[p]);
-      trial["epochs"] = figures(results, [](const RunResult& run) { return double(run.epochs); });
-      trial["seconds_per_epoch"] = figures(results, &RunResult::seconds_per_epoch);
+      trial.epochs = figures(results, [](const RunResult& run) { return double(run.epochs); });
+      trial.seconds_per_epoch = figures(results, &RunResult::seconds_per_epoch);
     }
-    trial["chosen"] = p == standing[0].point;
-    result.trials.push_back(trial);
+    trial.chosen = p == ranked[0].point;
+    result.trials.push_back(std::move(trial));
   }
-  result.best = plan.points[standing[0].point];
-  result.runs = results_of(runs[standing[0].point]);
+  result.best = plan.points[ranked[0].point];
+  result.runs = results_of(runs[ranked[0].point]);
   return result;
+}
+
+ResultJson trials_json(const std::vector<SearchTrial>& trials) {
+  ResultJson out = ResultJson::array();
+  for (const SearchTrial& trial : trials) {
+    ResultJson json = {{"point", trial.point}, {"settings", trial.settings}, {"splits", trial.splits}};
+    json["val"] = trial.val;
+    if (!trial.val.empty()) json["val_mean"] = mean_of_runs(trial.val).mean;
+    if (!trial.final_val.empty()) {
+      json["final_val"] = trial.final_val;
+      json["final_val_mean"] = mean_of_runs(trial.final_val).mean;
+    }
+    if (!trial.failure.empty()) {
+      json["failed"] = trial.failure;
+    } else {
+      json["epochs"] = trial.epochs;
+      json["seconds_per_epoch"] = trial.seconds_per_epoch;
+    }
+    json["chosen"] = trial.chosen;
+    out.push_back(std::move(json));
+  }
+  return out;
+}
+
+SearchResult search(const Dataset& data, const SearchPlan& plan, const SearchOptions& options) {
+  if (plan.points.empty())
+    throw ArgumentError("plan", "there is no point to try", "make the plan with parse_search");
+  validate(data);
+  SearchPlan on_data = plan;
+  for (TrainConfig& point : on_data.points) point.dataset = data.name;
+  const auto train_job = [&](const Job& job) {
+    TrainOptions run = TrainOptions{}.hooks(options.hooks);
+    run.config = job.config;
+    is_interrupted_run(job.folder) ? run.resume(job.folder) : run.folder(job.folder);
+    RunResult result = train(data, run).result;
+    if (result.interrupted) throw InterruptedError(job.folder, result.epochs);
+    return result;
+  };
+  return run_search(on_data, static_cast<int64_t>(data.splits.size()), options.folder,
+                    run_individually(1, train_job), {});
 }
 
 }  // namespace eignn

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "data/safetensors.h"
@@ -26,10 +27,11 @@ namespace eignn {
 
 namespace {
 
-// The second format had the settings of all models; this has those of the run's own.
-constexpr const char* resume_format = "eignn-resume-3";
+// Format 2 has the settings of all models, format 3 those of the run's model. Format 4 has a digest of its
+// content, and one of metrics.jsonl.
+constexpr const char* resume_format = "eignn-resume-4";
 
-int64_t non_converged(const Trainer& trainer, const Progress& progress) {
+int64_t non_converged(const Trainer& trainer, const RunState& progress) {
   return progress.non_converged + trainer.model().non_converged_solves().value_or(0);
 }
 
@@ -41,8 +43,8 @@ std::vector<double> doubles(const torch::Tensor& values) {
   return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
 }
 
-void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& trainer,
-                   const EarlyStopping& stopping, const Progress& progress) {
+void save_progress(RunFolder& folder, const TrainConfig& config, Trainer& trainer,
+                   const EarlyStopping& stopping, const RunState& progress) {
   SafeTensors content;
   for (const auto& [name, tensor] : state_of(trainer.model()))
     content.tensors["now." + name] = to_bytes(tensor);
@@ -56,8 +58,10 @@ void save_progress(const RunFolder& folder, const TrainConfig& config, Trainer& 
   content.metadata = {{"format", resume_format},
                       {"next_epoch", std::to_string(progress.next_epoch)},
                       {"best_epoch", std::to_string(progress.best_epoch)},
-                      {"non_converged", std::to_string(non_converged(trainer, progress))}};
+                      {"non_converged", std::to_string(non_converged(trainer, progress))},
+                      {"metrics", folder.flush_metrics()}};
   for (const auto& [name, value] : to_strings(config)) content.metadata["config." + name] = value;
+  seal(content);
   write_safetensors(folder.resume_path(), content);
 }
 
@@ -69,8 +73,15 @@ std::map<std::string, torch::Tensor> with_prefix(const SafeTensors& content, con
   return out;
 }
 
+constexpr const char* start_again = "start it again in another folder";
+
+void require_in(const char* key, int64_t value, int64_t least, int64_t most, const std::string& path) {
+  if (value < least || value > most)
+    throw DataError(path, key, fmt::format("{} is not between {} and {}", value, least, most), start_again);
+}
+
 void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer& trainer,
-                   EarlyStopping& stopping, Progress& progress) {
+                   EarlyStopping& stopping, RunState& progress) {
   try {
     load_state(trainer.model(), with_prefix(content, "now."), folder.resume_path());
     progress.best = with_prefix(content, "best.");
@@ -86,34 +97,48 @@ void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer&
     progress.best_epoch = std::stoll(content.metadata.at("best_epoch"));
     if (const auto at = content.metadata.find("non_converged"); at != content.metadata.end())
       progress.non_converged = std::stoll(at->second);
+    const auto epochs = static_cast<size_t>(progress.next_epoch);
+    require_in("next_epoch", progress.next_epoch, 0, trainer.config().epochs, folder.resume_path());
+    require_in("best_epoch", progress.best_epoch, -1, progress.next_epoch - 1, folder.resume_path());
+    require_in("non_converged", progress.non_converged, 0, std::numeric_limits<int64_t>::max(),
+               folder.resume_path());
+    if (progress.epoch_seconds.size() != epochs || progress.step_seconds.size() != epochs)
+      throw DataError(folder.resume_path(), "epoch_seconds",
+                      fmt::format("there are {} times for {} epochs", progress.epoch_seconds.size(), epochs),
+                      start_again);
   } catch (const Error&) {
     throw;
   } catch (const std::exception&) {
-    throw DataError(folder.resume_path(), "", "the saved run is damaged", "start it again in another folder");
+    throw DataError(folder.resume_path(), "", "the saved run is damaged", start_again);
   }
 }
 
-TrainConfig resumed_config(const SafeTensors& content, const std::string& path) {
+// `data_given`: the run goes on with data in memory, and the name of its data set need not be one.
+TrainConfig resumed_config(const SafeTensors& content, const std::string& path, bool data_given) {
   TrainConfig config;
   const auto format = content.metadata.find("format");
   try {
-    if (format == content.metadata.end() ||
-        (format->second != "eignn-resume-2" && format->second != resume_format))
+    const std::string text = format == content.metadata.end() ? "" : format->second;
+    const bool is_sealed = text == resume_format;
+    if (!is_sealed && text != "eignn-resume-2" && text != "eignn-resume-3")
       throw ArgumentError("format", "it is of another version");
-    assign_saved(config, content.metadata);
-    validate(config);
-  } catch (const ArgumentError& error) {  // not the caller is wrong here, but the file
+    check_seal(content, path, is_sealed);
+    assign_saved(config, content.metadata, /*complete=*/is_sealed);
+    data_given ? validate_settings(config) : validate(config);
+  } catch (const ArgumentError& error) {  // the file is wrong, not the caller's arguments
     throw DataError(path, "", fmt::format("the saved run does not hold: {}", error.what()),
                     "remove its folder and run the command again");
   }
   return config;
 }
 
-// The epochs, until patience, the limit or an interruption ends them.
-void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainHooks& hooks, Trainer& trainer,
-                EarlyStopping& stopping, Progress& progress) {
-  constexpr double save_every = 30;  // seconds: what a power cut may cost
+// Runs epochs until early stopping, the limit on epochs or an interruption ends them.
+void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainHooks& hooks, Trainer& trainer,
+                EarlyStopping& stopping, RunState& progress) {
+  // The most training time, in seconds, that a crash can lose; more where saving would cost over 2 %.
+  constexpr double save_every = 5, saves_share = 0.02;
   Stopwatch since_save;
+  double save_seconds = 0;
   while (progress.next_epoch < config.epochs) {
     const Stopwatch watch;
     EpochReport report;
@@ -135,12 +160,25 @@ void run_epochs(const TrainConfig& config, const RunFolder* folder, const TrainH
       if (folder) save_progress(*folder, config, trainer, stopping, progress);
       return;
     }
-    if (folder && since_save.seconds() > save_every) {
+    if (folder && since_save.seconds() > std::max(save_every, save_seconds / saves_share)) {
+      const Stopwatch saving;
       save_progress(*folder, config, trainer, stopping, progress);
+      save_seconds = saving.seconds();
       since_save = Stopwatch();
     }
   }
   progress.finished = true;
+}
+
+// About what a run's folder will hold at its fullest.
+double bytes_to_write(const Model& model, const Dataset& dataset, const TrainConfig& config) {
+  double weights = 0;
+  for (const auto& parameter : model.parameters()) weights += static_cast<double>(parameter.nbytes());
+  // The weights now and at best, Adam's two moments; twice while the new state stands beside the old one.
+  constexpr double states = 2 * 4, line = 150, node = 25, probability = 9;
+  const auto nodes = static_cast<double>(dataset.nodes()), classes = static_cast<double>(dataset.classes);
+  return (states + 1) * weights + line * static_cast<double>(config.epochs) +
+         nodes * (node + probability * classes);
 }
 
 std::vector<torch::Tensor> copies(const std::vector<torch::Tensor>& tensors) {
@@ -149,7 +187,7 @@ std::vector<torch::Tensor> copies(const std::vector<torch::Tensor>& tensors) {
   return out;
 }
 
-// How far F went, and what became of g's eigenvalues; over all F where there are several.
+// The change of F, and the leading eigenvalues of g before and after, over all F where there are several.
 void describe_propagation(const std::vector<torch::Tensor>& start, const std::vector<torch::Tensor>& end,
                           double epsilon, RunResult& summary) {
   if (start.empty()) return;
@@ -173,8 +211,8 @@ void describe_propagation(const std::vector<torch::Tensor>& start, const std::ve
 
 }  // namespace
 
-EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, const RunFolder* folder,
-                                    EarlyStopping& stopping, Progress& progress,
+EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, RunFolder* folder,
+                                    EarlyStopping& stopping, RunState& progress,
                                     const std::function<std::map<std::string, torch::Tensor>()>& state) {
   const auto verdict = stopping.judge(report.val_loss, report.val_score);
   report.kept = verdict.keep;
@@ -187,7 +225,7 @@ EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, co
   return verdict;
 }
 
-void Progress::note(const EpochReport& report, double step) {
+void RunState::note(const EpochReport& report, double step) {
   epoch_seconds.push_back(report.seconds);
   step_seconds.push_back(step);
   seconds += report.seconds;
@@ -200,7 +238,7 @@ void note_provenance(RunResult& result) {
   result.commit = built_commit();
 }
 
-void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const Progress& progress,
+void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const RunState& progress,
               const std::vector<torch::Tensor>& F_start, double preprocess_seconds, RunResult& summary) {
   note_provenance(summary);
   summary.epochs = progress.next_epoch;
@@ -238,6 +276,11 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
   }
 }
 
+TrainConfig saved_config(const std::string& folder) {
+  const std::string path = RunFolder::open(folder).resume_path();
+  return resumed_config(read_safetensors(path), path, /*data_given=*/true);
+}
+
 RunOutcome run_training(const RunRequest& request) {
   RunResult summary;
   std::unique_ptr<RunFolder> folder;
@@ -246,7 +289,7 @@ RunOutcome run_training(const RunRequest& request) {
   if (request.resume) {
     folder = std::make_unique<RunFolder>(RunFolder::open(request.folder));
     saved = read_safetensors(folder->resume_path());
-    summary.config = resumed_config(saved, folder->resume_path());
+    summary.config = resumed_config(saved, folder->resume_path(), request.data != nullptr);
   }
   const TrainConfig& config = summary.config;
   request.data ? validate_settings(config) : validate(config);
@@ -259,12 +302,14 @@ RunOutcome run_training(const RunRequest& request) {
     folder = std::make_unique<RunFolder>(RunFolder::create(request.folder, config));
 
   Trainer trainer(config, dataset, summary.split, request.spectra);
+  if (folder) require_space(folder->path(), bytes_to_write(trainer.model(), dataset, config));
   const auto F_start = copies(trainer.model().propagation_weights());
   EarlyStopping stopping(config.stopping, config.patience);
-  Progress progress;
+  RunState progress;
   if (request.resume) {
     load_progress(*folder, saved, trainer, stopping, progress);
-    folder->truncate_metrics(progress.next_epoch);
+    const auto digest = saved.metadata.find("metrics");
+    folder->truncate_metrics(progress.next_epoch, digest == saved.metadata.end() ? "" : digest->second);
   }
   run_epochs(config, folder.get(), request.hooks, trainer, stopping, progress);
 
@@ -272,7 +317,7 @@ RunOutcome run_training(const RunRequest& request) {
   summary.epochs = progress.next_epoch;
   summary.best_epoch = progress.best_epoch;
   summary.interrupted = !progress.finished;
-  if (summary.interrupted) return {summary, {}};
+  if (summary.interrupted) return {summary, progress.best};
 
   conclude(trainer, dataset, folder.get(), progress, F_start, trainer.model().preprocess_seconds(), summary);
   return {summary, progress.best};

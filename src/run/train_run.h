@@ -1,4 +1,4 @@
-// One run: the work behind eignn/train.h, for those who resume runs or have many of them.
+// The implementation of eignn/train.h, with what resumed runs and sets of runs need.
 #pragma once
 
 #include <map>
@@ -11,19 +11,22 @@ namespace eignn {
 
 struct RunRequest {
   TrainConfig config;
-  std::string folder;   // where the run is kept; empty: nowhere
-  bool resume = false;  // go on with the run in `folder`, to the result it would have had
+  std::string folder;   // where the run is kept; empty: not at all
+  bool resume = false;  // continue the run in `folder`; the result is that of an uninterrupted run
   TrainHooks hooks = {};
-  const Dataset* data = nullptr;  // what load_dataset(config) returns, to read it once for many runs
+  const Dataset* data = nullptr;  // the prepared data set; null: load_dataset(config) is called
   SpectrumStore* spectra = nullptr;
 };
 
 struct RunOutcome {
   RunResult result;
-  std::map<std::string, torch::Tensor> weights;  // that validation chose; empty when interrupted
+  std::map<std::string, torch::Tensor> weights;  // that validation chose, so far when interrupted
 };
 
 RunOutcome run_training(const RunRequest& request);
+
+/// The settings of the interrupted run in this folder.
+TrainConfig saved_config(const std::string& folder);
 
 /// The result alone.
 inline RunResult train(const TrainConfig& config, const std::string& folder = {}, bool resume = false,

@@ -1,4 +1,5 @@
-// The library's door to training and prediction: eignn/train.h and eignn/checkpoint.h on data in memory.
+// Implements the public interface to training and prediction on data in memory: eignn/train.h and
+// eignn/checkpoint.h.
 #include <fmt/format.h>
 #include <torch/torch.h>
 
@@ -12,15 +13,11 @@
 #include "run/run_folder.h"
 #include "run/train_run.h"
 #include "train/assemble.h"
-#include "train/config.h"
 #include "train/metrics.h"
+#include "train/torch_settings.h"
 
 namespace eignn {
 
-namespace {
-
-// The trained model's own view of a data set: as many classes as it tells apart, features as in training.
-// Labels and splits stay as they are, for whoever evaluates.
 Dataset as_trained(const TrainedModel& trained, const Dataset& data) {
   if (data.feature_count() != trained.features())
     throw ArgumentError("data",
@@ -44,6 +41,8 @@ void require_labelled(const Dataset& data, const torch::Tensor& nodes) {
     throw ArgumentError("nodes", "the label of one of these nodes is not known", "leave it out");
 }
 
+namespace {
+
 torch::Tensor all_nodes(const Dataset& data, torch::Device device) {
   return torch::arange(data.nodes(), torch::kInt64).to(device);
 }
@@ -59,13 +58,13 @@ TrainOptions& TrainOptions::recipe(const std::string& name) {
 }
 
 TrainedRun train(const Dataset& data, const TrainOptions& options) {
-  TrainConfig config = options.config;
+  TrainConfig config = options.resume_run ? saved_config(options.run_folder) : options.config;
   validate(data);
   config.dataset = data.name.empty() ? config.dataset : data.name;
   const bool as_is = config.feature_norm == FeatureNorm::none && config.train_graphs == 0;
   std::optional<Dataset> own;
   if (!as_is) own = prepared(data, config);
-  RunOutcome run = run_training({config, options.run_folder, /*resume=*/false, options.run_hooks,
+  RunOutcome run = run_training({config, options.run_folder, options.resume_run, options.run_hooks,
                                  own ? &*own : &data, options.spectrum_store});
   return {std::move(run.result), TrainedModel(config, data.feature_count(), data.classes, data.multi_label(),
                                               std::move(run.weights))};

@@ -22,12 +22,13 @@ template <class T>
 void update_on_cpu(const AdamUpdate<T>& update, int64_t size, const T* gradient, T* p, T* m, T* v) {
   constexpr int64_t grain = 1 << 16;
   at::parallel_for(0, size, grain, [=](int64_t first, int64_t last) {
-    const auto by = update;  // a copy of its own: the compiler sees that no store changes it
+    const auto by = update;  // a local copy, which the compiler knows that no store changes
     for (int64_t k = first; k < last; ++k) by(gradient[k], p[k], m[k], v[k]);
   });
 }
 
-// Whether it was done in one pass: on a GPU by our kernel, where there is one for it.
+// Makes the update in one pass over memory, on a GPU by our kernel. Returns false where there is no kernel,
+// and then nothing was done.
 template <class T>
 bool updated_in_one_pass(const AdamUpdate<T>& update, torch::Device device, int64_t size, const T* gradient,
                          T* p, T* m, T* v) {
@@ -66,18 +67,18 @@ bool updated_in_one_pass(const AdamUpdate<T>* updates, int64_t runs, torch::Devi
   return false;
 }
 
-// The same by libtorch, for parameters whose memory has gaps and for a GPU that has no kernel of ours.
+// The same by libtorch, for parameters that are not dense in memory and for GPUs without our kernel.
 template <class T>
 void update_tensors(const AdamUpdate<T>& by, const torch::Tensor& gradient, torch::Tensor& p,
                     torch::Tensor& m, torch::Tensor& v) {
   torch::Tensor next_m = m, next_v = v;
   by(gradient, p, next_m, next_v);
-  m.copy_(next_m);  // into the same memory, whose address a CUDA graph may hold
+  m.copy_(next_m);  // in place, because a CUDA graph may hold the address
   v.copy_(next_v);
 }
 
-// The gradient's numbers in the order in which the parameter's lie in memory: the Q of a QR decomposition,
-// and so an F that starts there, lies column by column.
+// The gradient in the memory layout of the parameter. An F that starts as the Q of a QR decomposition is
+// column-major.
 torch::Tensor laid_out_as(const torch::Tensor& p, const torch::Tensor& gradient) {
   return gradient.strides() == p.strides() ? gradient : torch::empty_like(p).copy_(gradient);
 }
@@ -90,7 +91,7 @@ Adam::Adam(std::vector<Group> groups) : groups_(std::move(groups)) {
     for (const auto& p : group.parameters) moments_.push_back({torch::zeros_like(p), torch::zeros_like(p)});
 }
 
-void Adam::forget_gradients() {
+void Adam::clear_gradients() {
   for (Group& group : groups_)
     for (auto& p : group.parameters) p.mutable_grad().reset();
 }
@@ -113,7 +114,7 @@ void Adam::step() {
                                      now.second.data_ptr<scalar_t>());
         });
       if (done)
-        p.unsafeGetTensorImpl()->bump_version();  // a solve with the old weights is out of date
+        p.unsafeGetTensorImpl()->bump_version();  // marks solves with the old weights as out of date
       else
         update_tensors(AdamUpdate<double>::at_step(now.steps, group.rate, group.decay), gradient, p,
                        now.first, now.second);

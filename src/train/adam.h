@@ -1,5 +1,5 @@
 // Adam for one run and for a batch of runs; the formula is in train/adam_update.h. A step is one pass over
-// memory where libtorch makes some twenty: F alone is m² numbers.
+// memory, where libtorch's own Adam makes about twenty.
 #pragma once
 
 #include <torch/types.h>
@@ -20,13 +20,13 @@ class Adam {
 
   explicit Adam(std::vector<Group> groups);
 
-  void forget_gradients();
-  /// Moves every parameter that has a gradient.
+  void clear_gradients();
+  /// Updates every parameter that has a gradient.
   void step();
 
   std::vector<Group>& groups() { return groups_; }
 
-  /// The moments and the numbers of steps, by name: what a resumed run continues from.
+  /// The moments and step counts by name, from which a resumed run continues.
   std::map<std::string, torch::Tensor> state() const;
   /// Throws std::exception when the state is that of other parameters.
   void load_state(const std::map<std::string, torch::Tensor>& state);
@@ -38,11 +38,11 @@ class Adam {
   };
 
   std::vector<Group> groups_;
-  std::vector<Moments> moments_;  // of the parameters, group after group
+  std::vector<Moments> moments_;  // of all parameters, in the order of the groups
 };
 
-/// Adam for runs that are trained as one batch: the first dimension of every parameter counts the runs, and
-/// each run has a rate and a decay of its own for each parameter. Run k takes the steps that Adam takes.
+/// Adam for runs that are trained as one batch: the first dimension of every parameter is the run, and each
+/// run has a rate and a decay of its own for each parameter. A run makes the same updates as with Adam.
 class BatchedAdam {
  public:
   struct Rates {
@@ -55,19 +55,19 @@ class BatchedAdam {
 
   explicit BatchedAdam(const std::vector<Parameter>& parameters);
 
-  /// Counts a step and takes its numbers to the device; `factor` multiplies all rates. Not to be captured: a
-  /// CUDA graph would replay the first step's numbers.
+  /// Counts a step and copies its coefficients to the device; `factor` multiplies all rates. Not to be
+  /// captured in a CUDA graph, which would replay the coefficients of the captured step.
   void begin_step(double factor);
-  /// Moves parameter `k`, which lies in `value`, in place. May be captured in a CUDA graph.
+  /// Updates parameter `k`, given as `value`, in place. May be captured in a CUDA graph.
   void step(size_t k, torch::Tensor& value, const torch::Tensor& gradient);
 
-  /// Continues with these runs, by their place in the batch.
+  /// Keeps only these runs, given by their indices in the batch.
   void keep(const std::vector<int64_t>& places);
 
  private:
   struct Slot {
     std::vector<Rates> rates;
-    torch::Tensor first, second;  // moments, as the parameter
+    torch::Tensor first, second;  // moments, shaped as the parameter
   };
 
   void make_room();

@@ -1,30 +1,29 @@
 // One step of Adam (Kingma, Ba, 2015, algorithm 1, with an L2 penalty in the gradient as torch::optim::Adam
-// has it). This is the only place where the formula stands: the pass over a CPU's memory, the CUDA kernel and
-// what libtorch computes where there is no kernel all call it.
+// has it). The CPU loop, the CUDA kernel and the fallback by libtorch all call this one formula.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #ifdef __CUDACC__
-#define EIGNN_HERE_AND_THERE __host__ __device__
+#define EIGNN_HOST_DEVICE __host__ __device__
 #else
-#define EIGNN_HERE_AND_THERE
+#define EIGNN_HOST_DEVICE
 #endif
 
 namespace eignn {
 
-/// The numbers of one step. T is float, double, or a tensor that broadcasts against the parameter (one number
-/// per run of a batch).
+/// The coefficients of one step. T is float, double, or a tensor that broadcasts against the parameter (one
+/// number per run of a batch).
 template <class T>
 struct AdamUpdate {
-  T beta1, rest1, beta2, rest2;  // β₁, 1-β₁, β₂, 1-β₂
+  T beta1, one_minus_beta1, beta2, one_minus_beta2;  // β₁, 1-β₁, β₂, 1-β₂
   T epsilon, decay;
-  T rate, root;  // rate/(1-β₁ᵗ) and 1/√(1-β₂ᵗ): the moments start at 0, which these correct
+  T rate, root;  // rate/(1-β₁ᵗ) and 1/√(1-β₂ᵗ), the bias correction
 
   static constexpr int64_t fields = 8;
 
-  /// Of the step t = 1, 2, …
+  /// The coefficients of step t = 1, 2, …
   static AdamUpdate at_step(int64_t t, double rate, double decay) {
     constexpr double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // the paper's values, and libtorch's
     const double now = rate / (1 - std::pow(beta1, t)), root = 1 / std::sqrt(1 - std::pow(beta2, t));
@@ -33,11 +32,11 @@ struct AdamUpdate {
 
   /// p ← p - rate m̂ / (√v̂ + ε), in place; m and v are assigned.
   template <class Value>
-  EIGNN_HERE_AND_THERE void operator()(Value gradient, Value& p, Value& m, Value& v) const {
+  EIGNN_HOST_DEVICE void operator()(Value gradient, Value& p, Value& m, Value& v) const {
     using std::sqrt;
     const Value g = gradient + decay * p;
-    m = beta1 * m + rest1 * g;
-    v = beta2 * v + rest2 * g * g;
+    m = beta1 * m + one_minus_beta1 * g;
+    v = beta2 * v + one_minus_beta2 * g * g;
     p -= rate * m / (sqrt(v) * root + epsilon);
   }
 };

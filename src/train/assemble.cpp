@@ -6,8 +6,8 @@
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "graph/random_stream.h"
-#include "train/config.h"
 #include "train/plan_request.h"
+#include "train/torch_settings.h"
 
 namespace eignn {
 
@@ -22,7 +22,7 @@ torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
   return X / torch::where(sum > 0, sum, torch::ones_like(sum));
 }
 
-// What the planner takes; a long preparation is announced, since nothing is to be seen while it lasts.
+// The planner's choice. Warns of a long preparation, during which there is no output.
 std::string planned_solver(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
                            const TrainConfig& c) {
   const Plan plan = plan_solver(plan_request(graphs, dataset, c));
@@ -72,9 +72,9 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.epsilon = model.epsilon;
   options.dtype = torch_dtype(c.dtype);
   options.device = torch_device(c.device);
-  options.max_iterations = 5000;  // a step that takes more is no step forward: the weights went astray
+  options.max_iterations = 5000;  // a solve that takes more means that training has diverged
   options.tf32 = c.tf32 && options.device.is_cuda();
-  options.features_stay = model.encoder == 0;
+  options.fixed_features = model.encoder == 0;
   return options;
 }
 

@@ -1,4 +1,4 @@
-// From a configuration to the things it names.
+// Makes data set, propagation matrix, solver options and model from a configuration.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,15 @@
 
 namespace eignn {
 
-/// The data set that the configuration names, prepared().
+/// The data set that the configuration names, after prepared().
 Dataset load_dataset(const TrainConfig& config);
-/// A data set as the models see it: features normalised, and of several graphs those to train on.
+/// A data set as the models take it: with the configured feature normalisation, and with `train-graphs`
+/// applied to the splits.
 Dataset prepared(Dataset data, const TrainConfig& config);
-/// The propagation matrix this configuration asks for.
+/// S for the configured direction, normalisation and self-loops.
 Propagation make_propagation(const Dataset& dataset, const TrainConfig& config);
 SolverOptions solver_options(const TrainConfig& config);
-/// The model with its starting weights, on a prepared data set.
+/// The model with its initial weights, on a data set after prepared().
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& config, SpectrumStore* store);
 
 }  // namespace eignn

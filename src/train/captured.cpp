@@ -21,10 +21,10 @@ Captured::Captured(std::function<void()> work, torch::Device device)
 
 void Captured::operator()() {
   if (!recording_) return work_();
-  // What was prepared on the caller's stream comes first.
+  // Work that the caller has queued on its own stream must finish first.
   c10::cuda::getCurrentCUDAStream().synchronize();
   const c10::cuda::CUDAStreamGuard guard(recording_->stream);
-  // The first call is made for real: libraries set themselves up in it, which must not be recorded.
+  // The first call is not captured: libraries initialise themselves in it.
   if (const int64_t call = recording_->calls++; call == 0) {
     work_();
   } else {

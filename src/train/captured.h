@@ -7,9 +7,9 @@
 
 namespace eignn {
 
-/// Work of fixed shapes on fixed tensors that is done over and over. On a GPU it is called once, then
-/// recorded as a CUDA graph and replayed: one launch for all its kernels. It must not look at a value from
-/// the host. Elsewhere it is called. Either way it has ended when the call returns.
+/// Repeated work with fixed shapes on fixed tensors. On a GPU it is called once, then captured as a CUDA
+/// graph and replayed, with one launch for all its kernels; it must not read device values on the host. On
+/// other devices it is called every time. The work has finished when the call returns.
 class Captured {
  public:
   Captured(std::function<void()> work, torch::Device device);
@@ -19,7 +19,7 @@ class Captured {
  private:
   struct Recording;
   std::function<void()> work_;
-  std::unique_ptr<Recording> recording_;  // none where there is no GPU
+  std::unique_ptr<Recording> recording_;  // null where the device is no GPU
 };
 
 }  // namespace eignn

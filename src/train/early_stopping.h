@@ -1,4 +1,4 @@
-// When to stop, and which weights to keep.
+// Decides when to stop and which weights to keep.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class EarlyStopping {
   EarlyStopping(Stopping rule, int64_t patience) : rule_(rule), patience_(patience) {}
 
   struct Verdict {
-    bool keep;  // these are the weights to test
-    bool stop;  // patience is at an end
+    bool keep;  // these weights are the best so far
+    bool stop;  // the patience is used up
   };
   Verdict judge(double val_loss, double val_score);
 
-  // What a resumed run must know.
+  // The state that a resumed run restores.
   double best_loss = std::numeric_limits<double>::infinity();
   double best_score = -std::numeric_limits<double>::infinity();
   int64_t waited = 0;

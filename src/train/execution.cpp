@@ -15,7 +15,7 @@ namespace eignn {
 
 namespace {
 
-// What is the process's and not the thread's, and who is using it.
+// The settings of the process, and how many executions share them.
 struct ProcessSettings {
   std::mutex mutex;
   int64_t running = 0;
@@ -33,7 +33,7 @@ void enter(bool tf32, int threads) {
   const std::lock_guard<std::mutex> lock(settings.mutex);
   const bool own_pool = blas_has_threads_of_its_own();
   if (settings.running > 0) {
-    // A training step in TF32 switches the process's setting on and off as it goes.
+    // A training step in TF32 switches the setting of the whole process on and off.
     if (settings.tf32 || tf32)
       throw ArgumentError("tf32", "TF32 is a setting of the process, and another call of it is running",
                           "wait until that has ended, or compute in full precision");
@@ -47,7 +47,7 @@ void enter(bool tf32, int threads) {
     settings.tf32_before = at::globalContext().allowTF32CuBLAS();
     settings.blas_threads = threads;
     settings.blas_threads_before = blas_threads();
-    at::globalContext().setAllowTF32CuBLAS(false);  // until a training step asks for it
+    at::globalContext().setAllowTF32CuBLAS(false);  // until a training step switches it on
     if (own_pool) set_blas_threads(threads);
   }
   ++settings.running;
@@ -72,7 +72,8 @@ Execution::Execution(const Options& options)
   if (options.threads < 0)
     throw ArgumentError("threads", fmt::format("{} is out of range", options.threads), "give 0 or more");
   enter(options.tf32, static_cast<int>(threads_));
-  // get_num_threads() above has let libtorch take this thread's number from the process; ours comes after.
+  // get_num_threads() above initialised this thread's count from the process's; the count set here replaces
+  // it.
   set_threads_of_this_thread(static_cast<int>(threads_));
 }
 

@@ -1,4 +1,4 @@
-// The tables of include/eignn/options.h as lists of named texts: reading, checking and writing of settings.
+// Reads, checks and writes settings as text, from the tables of include/eignn/options.h.
 #include "eignn/options.h"
 
 #include <fmt/format.h>
@@ -13,6 +13,8 @@
 
 #include "data/catalogue.h"
 #include "data/readers.h"
+#include "data/text_lines.h"
+#include "data/utf8.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 
@@ -125,7 +127,7 @@ struct Interval {
   }
 };
 
-// A table's range: alternatives between " or ", each an interval or a number; empty for any number.
+// The range in a row of a table: intervals or numbers separated by " or ". Empty: any finite number.
 class Range {
  public:
   Range(const std::string& text, bool whole) : whole_(whole) {
@@ -166,6 +168,8 @@ Number number_from(const std::string& text, const std::string& name, const std::
   Number value{};
   const char* last = text.data() + text.size();
   const auto result = std::from_chars(text.data(), last, value);
+  if (result.ec == std::errc::result_out_of_range && result.ptr == last)
+    throw ArgumentError(name, fmt::format("{} is out of range", text), "give " + range);
   if (result.ec != std::errc() || result.ptr != last)
     throw ArgumentError(name,
                         fmt::format("'{}' is no {}number", text, std::is_integral_v<Number> ? "whole " : ""),
@@ -178,7 +182,7 @@ ArgumentError unknown_value(const std::string& name, const std::string& text,
   return unknown_name(name, name, text, known);
 }
 
-// A row of a table as a Field.
+// Makes a Field from a row of a table.
 template <class Value>
 Field make_field(Field::Group group, const char* name, Value& value, const char* range, const char* help) {
   Field field{name, help, range, group, Field::Kind::text, {}, {}, {}};
@@ -220,7 +224,7 @@ Field make_field(Field::Group group, const char* name, Value& value, const char*
     const Range allowed(range, whole);
     field.kind = whole ? Field::Kind::integer : Field::Kind::real;
     field.range = allowed.in_words();
-    field.get = [&value] { return fmt::format("{}", value); };  // the shortest text that reads back the same
+    field.get = [&value] { return fmt::format("{}", value); };  // the shortest text that parses back exactly
     field.set = [&value, label, range = field.range](const std::string& text) {
       value = number_from<Value>(text, label, range);
     };
@@ -232,7 +236,7 @@ Field make_field(Field::Group group, const char* name, Value& value, const char*
   return field;
 }
 
-// Collects rows into a list.
+// A visitor that collects the rows of a table.
 struct Collect {
   std::vector<Field>& out;
   Field::Group group;
@@ -262,7 +266,7 @@ void for_each_model(Visitor&& visit) {
   for_each_model(std::make_index_sequence<std::variant_size_v<ModelOptions>>(), visit);
 }
 
-// `model` itself is a field: its name.
+// The field `model`, whose value is the name of the model.
 Field field_of_model(TrainConfig& config) {
   Field field{"model",
               "eignn, or what it is compared with (docs/models.md)",
@@ -277,6 +281,13 @@ Field field_of_model(TrainConfig& config) {
   field.set = [&config](const std::string& text) { config.model = model_options(text); };
   field.check = [] {};
   return field;
+}
+
+// Its name is written into config.toml, summary.json and checkpoints, which are UTF-8.
+void require_writable_name(const std::string& dataset) {
+  if (!is_utf8(dataset))
+    throw ArgumentError("dataset", fmt::format("the name {} is not UTF-8", quote(dataset)),
+                        "rename the file or folder");
 }
 
 void require_dataset(const std::string& name) {
@@ -366,7 +377,7 @@ std::vector<Field> fields(TrainConfig& config) {
 
 const std::vector<KnownField>& known_fields() {
   static const std::vector<KnownField> all = [] {
-    // "eignn: …; ignn, ignn-finite: …", one part for each help that models give a name.
+    // The help texts of a field and the models that share each: "eignn: …; ignn, ignn-finite: …".
     struct OfModels {
       std::vector<std::pair<std::string, std::vector<std::string>>> helps;
     };
@@ -442,6 +453,7 @@ void validate_settings(const TrainConfig& config) {
   TrainConfig copy = config;
   for (const Field& field : fields(copy)) field.check();
   require_split(config.split);
+  require_writable_name(config.dataset);
 }
 
 void validate(const TrainConfig& config) {

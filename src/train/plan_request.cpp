@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "train/assemble.h"
-#include "train/config.h"
 
 namespace eignn {
 
@@ -23,8 +22,8 @@ Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
   return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
 }
 
-// The most hops from a node to the nearest source, arcs read both ways; nodes that no source reaches do not
-// count.
+// The largest distance of a node from its nearest source, in hops with arcs read both ways. Nodes that no
+// source reaches are ignored.
 int64_t farthest_from(const torch::Tensor& is_source, const Propagation& S) {
   const auto mask = is_source.contiguous();
   const bool* source = mask.data_ptr<bool>();
@@ -54,13 +53,13 @@ const GraphMatrix& largest(const std::vector<GraphMatrix>& graphs) {
   });
 }
 
-// What the configuration says by itself, without the data.
+// The part of the request that follows from the configuration without the data.
 PlanRequest request_for(const Propagation& S, int64_t features, const TrainConfig& c) {
   PlanRequest request{S};
   request.options = solver_options(c);
   const EignnOptions& model = c.eignn();
   request.width = model.encoder > 0 ? model.encoder : features;
-  // Eignn::sees_scores_alone()
+  // The condition of Eignn::sees_scores_alone().
   if (model.head == Head::plain && model.encoder == 0 && model.equilibria == 1)
     request.reads = Reads::scores_only;
   if (model.head == Head::batch_norm) request.reads = Reads::all_nodes;
@@ -88,15 +87,15 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
   request.outputs = dataset.classes;
   const bool several = graphs.size() > 1;
   if (several) {
-    // A step stacks whole graphs, and an epoch trains on most of them.
+    // A step computes whole graphs, and an epoch trains on most of them.
     request.reads = Reads::all_nodes;
     request.trained = request.evaluated = graph.S->nodes;
   } else if (!dataset.splits.empty()) {
     request.trained = dataset.splits[0].train.size(0);
     request.evaluated = dataset.splits[0].val.size(0);
   }
-  // An encoder's bias reaches every node. Where a node has features of its own, what arrives from afar below
-  // their round-off is lost whatever the solver.
+  // The encoder's bias gives features to every node. At a node with features of its own a signal below their
+  // round-off is lost with every solver, so that distance does not matter there.
   if (c.eignn().encoder > 0) {
     request.hops = 0;
     return request;
@@ -104,7 +103,7 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
   const auto X = several ? dataset.features.index_select(0, torch::tensor(graph.nodes, torch::kInt64))
                          : dataset.features;
   if (X.numel() == 0) return request;
-  request.filled = static_cast<double>(X.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
+  request.density = static_cast<double>(X.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
   request.hops = farthest_from(X.ne(0).any(1), *graph.S);
   return request;
 }

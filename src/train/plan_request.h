@@ -1,5 +1,5 @@
-// The problem that a configuration poses to the planner: one function for `train` and `inspect`, so that both
-// plan the same.
+// The planner's request for a configuration; `train` and `inspect` share it, so that both choose the same
+// solver.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,17 @@
 
 namespace eignn {
 
-/// S of each graph of the data set, as the configuration makes it; one entry without node numbers where there
-/// is one graph.
+/// S of each graph of the data set, by the configuration. A single graph has an empty list of nodes, which
+/// stands for all.
 std::vector<GraphMatrix> graph_matrices(const Dataset& dataset, const TrainConfig& config);
 
-/// The problem on the largest of these graphs; its solver serves all of them. `graphs` must outlive it.
+/// The request for the largest of these graphs, whose solver is used for all of them. `graphs` must outlive
+/// it.
 PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
                          const TrainConfig& config);
 
-/// The same for one S without features or labels, of a bare graph: `config.feature_dim` features, half of the
-/// nodes labelled.
+/// The request for one S without features or labels: it assumes `config.feature_dim` features and labels at
+/// half of the nodes.
 PlanRequest plan_request(const Propagation& S, const TrainConfig& config);
 
 }  // namespace eignn

@@ -8,7 +8,6 @@
 #include "equilibrium/stopwatch.h"
 #include "graph/random_stream.h"
 #include "train/assemble.h"
-#include "train/config.h"
 #include "train/plan_request.h"
 #include "train/trainer.h"
 
@@ -21,7 +20,7 @@ namespace {
 }
 
 void require_alike(const std::vector<TrainConfig>& configs) {
-  const auto& own = settings_of_a_run();
+  const auto& own = per_run_settings();
   auto shared = to_strings(configs.at(0));
   for (const TrainConfig& config : configs)
     for (const auto& [name, value] : to_strings(config))
@@ -44,7 +43,7 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
     refuse(fmt::format("the series for gamma {} has no end in sight", model.gamma));
 }
 
-// S, where a batch can do what the configuration asks for.
+// Returns S. Throws where a batch cannot be trained with this configuration.
 Propagation propagation_of_a_batch(const TrainConfig& config, const Dataset& dataset) {
   require_possible(config, dataset);
   Propagation S = make_propagation(dataset, config);
@@ -54,7 +53,7 @@ Propagation propagation_of_a_batch(const TrainConfig& config, const Dataset& dat
 
 }  // namespace
 
-const std::set<std::string>& settings_of_a_run() {
+const std::set<std::string>& per_run_settings() {
   static const std::set<std::string> names = {"split",          "seed",         "lr",
                                               "lr-propagation", "weight-decay", "weight-decay-propagation"};
   return names;
@@ -64,7 +63,7 @@ void require_batchable(const TrainConfig& config, const Dataset& dataset) {
   propagation_of_a_batch(config, dataset);
   if (config.eignn().solver != "auto") return;
   const auto graphs = graph_matrices(dataset, config);
-  if (const Plan plan = plan_solver(plan_request(graphs, dataset, config)); plan.out_of_reach)
+  if (const Plan plan = plan_solver(plan_request(graphs, dataset, config)); plan.chosen_for_range)
     throw ArgumentError(
         "batch-runs",
         fmt::format(
@@ -75,8 +74,8 @@ void require_batchable(const TrainConfig& config, const Dataset& dataset) {
 
 namespace {
 
-// The starting weights of a run alone. They do not depend on the solver, so that one without preparation
-// serves.
+// The initial weights that the run would have by itself. They do not depend on the solver, so one without
+// preparation is used.
 std::map<std::string, torch::Tensor> starting_weights(TrainConfig config, const Dataset& dataset) {
   config.eignn().solver = "picard";
   const auto model = make_model(dataset, config, nullptr);
@@ -140,7 +139,7 @@ void RunBatch::begin() {
 
 void RunBatch::keep(const std::vector<int64_t>& places) {
   const torch::NoGradGuard guard;
-  captured_ = nullptr;  // before the memory that it knows goes
+  captured_ = nullptr;  // before the memory that it refers to is freed
   model_->keep(places);
   metrics_->keep(places);
   adam_->keep(places);
@@ -166,7 +165,7 @@ std::vector<RunBatch::Report> RunBatch::epoch() {
   const auto report = report_.to(torch::kCPU).to(torch::kFloat64);
   const auto at = report.accessor<double, 2>();
   std::vector<Report> out;
-  for (int64_t k = 0; k < size(); ++k)  // a count of nodes, divided as a run alone does it
+  for (int64_t k = 0; k < size(); ++k)  // divides the count of nodes as a single run does
     out.push_back({at[0][k], at[1][k], at[2][k] / metrics_->validation_nodes(static_cast<size_t>(k))});
   return out;
 }

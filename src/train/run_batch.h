@@ -1,7 +1,7 @@
-// Several runs on one graph, trained as one batched problem: they share S, X and what follows from them; each
-// has its own F, B, split, seed and rates. models/batched_eignn.h has the model and
-// equilibrium/batched_series.h its solver; here is which runs may share a batch, their optimiser, and the
-// epoch as a whole, which a GPU replays as one CUDA graph.
+// Several runs on one graph, trained as one batched problem: they share S, X and what is derived from them;
+// each has its own F, B, split, seed and rates. models/batched_eignn.h has the model and
+// equilibrium/batched_series.h its solver. This file decides which runs may share a batch, and has the
+// optimiser and the whole epoch, which a GPU replays as one CUDA graph.
 #pragma once
 
 #include <map>
@@ -19,17 +19,17 @@
 namespace eignn {
 
 /// The settings in which runs of a batch may differ.
-const std::set<std::string>& settings_of_a_run();
+const std::set<std::string>& per_run_settings();
 
 /// ArgumentError when runs of this configuration cannot be trained as a batch, or should not: where `auto`
-/// would take `direct`, a batch loses the last hops.
+/// would take `direct`, a batch is too inaccurate at distant nodes.
 void require_batchable(const TrainConfig& config, const Dataset& dataset);
 
 class RunBatch {
  public:
-  /// The configurations may differ in split, seed, learning rates and weight decays; the data are one set, so
-  /// that a seed moves the start and not the split. ArgumentError when they differ in more, or ask for what a
-  /// batch cannot do (a directed S, other heads, γ = 1).
+  /// The configurations may differ in split, seed, learning rates and weight decays. All runs share one data
+  /// set, so that a run's seed determines its initial weights but not a drawn split. ArgumentError when they
+  /// differ in more, or have settings that a batch does not support (a directed S, other heads, γ = 1).
   RunBatch(const std::vector<TrainConfig>& configs, const Dataset& dataset, SpectrumStore* store);
   ~RunBatch();
 
@@ -39,26 +39,26 @@ class RunBatch {
   /// One step and one evaluation of every run; reports in the order of the runs.
   std::vector<Report> epoch();
 
-  /// Continues with these of the runs, by their place in the batch.
+  /// Keeps only these runs, given by their indices in the batch.
   void keep(const std::vector<int64_t>& places);
 
-  /// F and B of a run by name, as a checkpoint has them.
+  /// F and B of a run, by their names in a checkpoint.
   std::map<std::string, torch::Tensor> state(int64_t place) const;
 
   int64_t size() const;
   double preprocess_seconds() const { return preprocess_seconds_; }
-  /// The solver whose series this is, by the name that the options know.
+  /// The name, as in the options, of the solver whose series is used.
   static constexpr const char* solver_name = "krylov";
 
  private:
-  void begin();  // with the runs as they are
+  void begin();  // solves for the current weights and prepares a new capture
   void work();   // one epoch, on the device; captured
 
-  TrainConfig config_;  // of the first run; the settings that are not a run's own are those of all
+  TrainConfig config_;  // of the first run; all runs agree but for settings_of_a_run()
   std::unique_ptr<BatchedEignn> model_;
   std::unique_ptr<BatchedMetrics> metrics_;
   std::unique_ptr<BatchedAdam> adam_;
-  torch::Tensor report_;  // (3, runs): training loss, validation loss, right ones
+  torch::Tensor report_;  // (3, runs): training loss, validation loss, correct validation nodes
   std::unique_ptr<Captured> captured_;
   int64_t epoch_ = 0;
   double preprocess_seconds_ = 0;

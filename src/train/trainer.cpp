@@ -11,14 +11,14 @@
 #include "equilibrium/tf32.h"
 #include "graph/random_stream.h"
 #include "train/assemble.h"
-#include "train/config.h"
+#include "train/torch_settings.h"
 
 namespace eignn {
 
 namespace {
 
-// F in a group of its own: its learning rate and its decay are decisions about the graph, not about the
-// classifier.
+// F has a parameter group of its own, because its learning rate and decay may differ from those of the other
+// weights.
 Adam make_optimiser(Model& model, const TrainConfig& c) {
   const auto F = model.propagation_weights();
   const auto is_F = [&](const torch::Tensor& parameter) {
@@ -108,7 +108,7 @@ double Trainer::step(int64_t epoch) {
   double sum = 0;
   int64_t nodes = 0;
   for (const auto& batch : batches(epoch)) {
-    optimiser_->forget_gradients();
+    optimiser_->clear_gradients();
     const auto loss = loss_of(model_->scores(batch), labels_.index_select(0, batch));
     const double value = loss.item<double>();
     if (!std::isfinite(value))

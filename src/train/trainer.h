@@ -1,4 +1,4 @@
-// The training loop's parts, for those who time or test them one by one.
+// The parts of the training loop, which benchmarks and tests also use one by one.
 #pragma once
 
 #include <map>
@@ -12,17 +12,18 @@
 
 namespace eignn {
 
-/// A model, its optimiser and the split it learns from.
+/// A model, its optimiser and the split that it is trained on.
 class Trainer {
  public:
   Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store);
 
-  /// One epoch of Adam over the training nodes, graph by graph where there are several; returns the mean loss
-  /// before each step. ConvergenceError when that is not finite.
+  /// One epoch of Adam over the training nodes: one step, or with several graphs a step for each batch of
+  /// graphs. Returns the mean of the losses before each step. ConvergenceError when a loss is not finite.
   double step(int64_t epoch);
 
   Evaluation evaluate(const torch::Tensor& nodes) { return eignn::evaluate(*model_, labels_, nodes); }
 
+  const TrainConfig& config() const { return config_; }
   const char* metric() const { return metric_name(labels_); }
   Model& model() { return *model_; }
   const Model& model() const { return *model_; }
@@ -36,21 +37,21 @@ class Trainer {
 
   TrainConfig config_;
   Split split_;
-  std::vector<torch::Tensor> train_by_graph_;  // the training nodes of each graph that has some
+  std::vector<torch::Tensor> train_by_graph_;  // the training nodes of each graph that has any
   torch::Tensor labels_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<Adam> optimiser_;
   std::vector<double> full_rates_;  // of the optimiser's groups
 };
 
-/// F's own learning rate and L2 penalty, or those of all weights.
+/// The learning rate and L2 penalty of F: its own where they are set, else those of all weights.
 double rate_of_F(const TrainConfig& config);
 double decay_of_F(const TrainConfig& config);
 
-/// What all learning rates are multiplied by in this epoch.
+/// The factor of all learning rates in this epoch.
 double schedule_factor(const TrainConfig& config, int64_t epoch);
 
-/// The number that config.split names; ArgumentError when the data set has no such split.
+/// config.split as a number; ArgumentError when the data set has no such split.
 int64_t split_number(const TrainConfig& config, const Dataset& dataset);
 
 }  // namespace eignn

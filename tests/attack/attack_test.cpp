@@ -13,7 +13,7 @@ namespace {
 using test::AttackProblem;
 using test::largest;
 
-AttackOptions attack(Method method, double epsilon, double step = 0, int64_t steps = 15) {
+AttackOptions attack(AttackMethod method, double epsilon, double step = 0, int64_t steps = 15) {
   AttackOptions options;
   options.method = method;
   options.epsilon = epsilon;
@@ -107,7 +107,7 @@ TEST(Attack, FgsmIsTheSignOfTheGradientOfTheLoss) {
       changed[v] += 0.05 * leaf.grad()[v].sign();
       expected[v] = scores_for(*model, changed, node)[0];
     }
-    const auto report = Attacker(*model, problem.data, problem.all()).run(attack(Method::fgsm, 0.05));
+    const auto report = Attacker(*model, problem.data, problem.all()).run(attack(AttackMethod::fgsm, 0.05));
     EXPECT_LE(largest(report.scores - expected), 1e-9) << maker.name;
     EXPECT_GT(largest(report.scores - clean), 1e-3) << maker.name;
   }
@@ -115,11 +115,11 @@ TEST(Attack, FgsmIsTheSignOfTheGradientOfTheLoss) {
 
 TEST(Attack, FgsmIsOneStepOfPgdOfFullSize) {
   for (const auto& maker : {test::linear_models()[0], test::other_models()[3]})
-    for (const Targets targets : {Targets::each, Targets::all}) {
+    for (const AttackTargets targets : {AttackTargets::each, AttackTargets::all}) {
       AttackProblem problem(5);
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
-      auto fgsm = attack(Method::fgsm, 0.03), pgd = attack(Method::pgd, 0.03, 0.03, 1);
+      auto fgsm = attack(AttackMethod::fgsm, 0.03), pgd = attack(AttackMethod::pgd, 0.03, 0.03, 1);
       fgsm.targets = pgd.targets = targets;
       EXPECT_TRUE(attacker.run(fgsm).scores.equal(attacker.run(pgd).scores)) << maker.name;
     }
@@ -141,17 +141,17 @@ TEST(Attack, PgdProjectsBackIntoTheBallAfterEachStep) {
     changed[v] =
         torch::minimum(torch::maximum(changed[v] + 0.2 * leaf.grad()[v].sign(), X[v] - 0.5), X[v] + 0.5);
   }
-  const auto report = Attacker(*model, problem.data, node).run(attack(Method::pgd, 0.5, 0.2, 7));
+  const auto report = Attacker(*model, problem.data, node).run(attack(AttackMethod::pgd, 0.5, 0.2, 7));
   EXPECT_LE(largest(report.scores - scores_for(*model, changed, node)), 1e-9);
   EXPECT_NEAR(report.largest_change, 0.5, 1e-15);
 }
 
 TEST(Attack, AllTargetsTogetherAreAsEachByItself) {
   for (const auto& maker : {test::linear_models()[0], test::linear_models()[1], test::other_models()[2]})
-    for (const Objective objective : {Objective::loss, Objective::margin}) {
+    for (const AttackObjective objective : {AttackObjective::loss, AttackObjective::margin}) {
       AttackProblem problem(7);
       const auto model = maker.make(problem);
-      auto options = attack(Method::pgd, 0.2, 0.05, 6);
+      auto options = attack(AttackMethod::pgd, 0.2, 0.05, 6);
       options.objective = objective;
       const auto together = Attacker(*model, problem.data, problem.all()).run(options);
       int64_t kept = 0, certified = 0;
@@ -177,8 +177,8 @@ TEST(Attack, AllRowsAtOnceFollowTheMeanLossOfTheNodesThatWereRight) {
     model->use_features(leaf);
     torch::cross_entropy_loss(model->scores(right), problem.data.labels.index_select(0, right)).backward();
     const auto expected = scores_for(*model, X + 0.1 * leaf.grad().sign(), problem.all());
-    auto options = attack(Method::fgsm, 0.1);
-    options.targets = Targets::all;
+    auto options = attack(AttackMethod::fgsm, 0.1);
+    options.targets = AttackTargets::all;
     const auto report = Attacker(*model, problem.data, problem.all()).run(options);
     EXPECT_LE(largest(report.scores - expected), 1e-9) << maker.name;
     const auto after = expected.argmax(1).eq(problem.data.labels);
@@ -193,8 +193,8 @@ TEST(Attack, ASizeOfZeroChangesNothing) {
       AttackProblem problem(9);
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
-      for (const Method method : {Method::noise, Method::fgsm, Method::pgd})
-        for (const Targets targets : {Targets::each, Targets::all}) {
+      for (const AttackMethod method : {AttackMethod::noise, AttackMethod::fgsm, AttackMethod::pgd})
+        for (const AttackTargets targets : {AttackTargets::each, AttackTargets::all}) {
           auto options = attack(method, 0, 0.1, 2);
           options.targets = targets;
           const auto report = attacker.run(options);
@@ -211,8 +211,8 @@ TEST(Attack, NoFeatureChangesByMoreThanEpsilon) {
     AttackProblem problem(10);
     const auto model = maker.make(problem);
     Attacker attacker(*model, problem.data, problem.all());
-    for (const Method method : {Method::noise, Method::fgsm, Method::pgd})
-      for (const Targets targets : {Targets::each, Targets::all}) {
+    for (const AttackMethod method : {AttackMethod::noise, AttackMethod::fgsm, AttackMethod::pgd})
+      for (const AttackTargets targets : {AttackTargets::each, AttackTargets::all}) {
         auto options = attack(method, 0.01, 0.004, 9);
         options.targets = targets;
         const auto report = attacker.run(options);
@@ -226,7 +226,7 @@ TEST(Attack, NoiseIsFixedByItsSeedAndGrowsWithEpsilon) {
   AttackProblem problem(11);
   const auto model = problem.eignn();
   Attacker attacker(*model, problem.data, problem.all());
-  auto options = attack(Method::noise, 0.1);
+  auto options = attack(AttackMethod::noise, 0.1);
   const auto first = attacker.run(options).scores;
   EXPECT_TRUE(first.equal(attacker.run(options).scores));
   options.epsilon = 0.2;  // the same direction, twice as far
@@ -241,9 +241,9 @@ TEST(Attack, ANodesNoiseDoesNotDependOnTheOtherTargets) {
   AttackProblem problem(11);
   const auto model = problem.baseline("mlp", 1);  // which sees its own row alone
   Attacker attacker(*model, problem.data, problem.all());
-  auto options = attack(Method::noise, 0.1);
+  auto options = attack(AttackMethod::noise, 0.1);
   const auto each = attacker.run(options).scores;
-  options.targets = Targets::all;
+  options.targets = AttackTargets::all;
   const auto all = attacker.run(options).scores;
   const auto right = attacker.clean_scores().argmax(1).eq(problem.data.labels).nonzero().squeeze(1);
   EXPECT_LE(largest(each.index_select(0, right) - all.index_select(0, right)), 1e-12);
@@ -257,8 +257,8 @@ TEST(Attack, ANodeThatIsSureOfItsClassIsAttackedAllTheSame) {
     model->named_parameters()["B"].mul_(1e4);  // 1 - p_y underflows
   }
   Attacker attacker(*model, problem.data, problem.all());
-  for (const Targets targets : {Targets::each, Targets::all}) {
-    auto options = attack(Method::fgsm, 0.01);
+  for (const AttackTargets targets : {AttackTargets::each, AttackTargets::all}) {
+    auto options = attack(AttackMethod::fgsm, 0.01);
     options.targets = targets;
     const auto report = attacker.run(options);
     EXPECT_EQ(report.largest_change, 0.01);
@@ -266,7 +266,7 @@ TEST(Attack, ANodeThatIsSureOfItsClassIsAttackedAllTheSame) {
     const auto right = clean.argmax(1).eq(problem.data.labels);
     const auto margin = margins_of(clean, problem.data.labels).amin(1),
                after = margins_of(report.scores, problem.data.labels).amin(1);
-    if (targets == Targets::each) {
+    if (targets == AttackTargets::each) {
       EXPECT_TRUE((after < margin).masked_select(right).all().item<bool>());
     }
   }
@@ -276,7 +276,7 @@ TEST(Attack, MisclassifiedNodesAreLeftAloneAndCountAsWrong) {
   AttackProblem problem(13);
   const auto model = problem.baseline("gcn");
   Attacker attacker(*model, problem.data, problem.all());
-  const auto report = attacker.run(attack(Method::fgsm, 0.5));
+  const auto report = attacker.run(attack(AttackMethod::fgsm, 0.5));
   EXPECT_EQ(report.nodes, 18);
   EXPECT_EQ(report.right, 14);  // 0, 5, 10 and 15 have another label
   EXPECT_NEAR(report.clean_accuracy(), 14 / 18.0, 1e-15);
@@ -292,7 +292,7 @@ TEST(Attack, TheModelIsItselfAgainAfterwards) {
     const auto model = problem.eignn();
     const auto before = scores_for(*model, problem.data.features, problem.all());
     model->train(training);
-    Attacker(*model, problem.data, problem.all()).run(attack(Method::pgd, 0.1, 0.01));
+    Attacker(*model, problem.data, problem.all()).run(attack(AttackMethod::pgd, 0.1, 0.01));
     EXPECT_EQ(model->is_training(), training);
     for (const auto& weight : model->parameters()) EXPECT_TRUE(weight.requires_grad());
     const torch::NoGradGuard guard;
@@ -302,12 +302,12 @@ TEST(Attack, TheModelIsItselfAgainAfterwards) {
 }
 
 TEST(Attack, RefusesWhatMakesNoSense) {
-  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::fgsm, -1)); }), "(epsilon)");
-  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::fgsm, std::nan(""))); }),
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(AttackMethod::fgsm, -1)); }), "(epsilon)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(AttackMethod::fgsm, std::nan(""))); }),
                   "(epsilon)");
-  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::pgd, 1, -1)); }), "(step)");
-  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(Method::pgd, 1, 1, 0)); }), "(steps)");
-  EXPECT_CONTAINS(message_of<ArgumentError>([] { parse_method("pdg"); }), "did you mean pgd");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(AttackMethod::pgd, 1, -1)); }), "(step)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { validate(attack(AttackMethod::pgd, 1, 1, 0)); }), "(steps)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] { parse_attack_method("pdg"); }), "did you mean pgd");
   AttackProblem problem(15);
   const auto model = problem.eignn();
   problem.data.name = "sets";

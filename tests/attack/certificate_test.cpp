@@ -12,7 +12,7 @@ namespace {
 using test::AttackProblem;
 using test::largest;
 
-AttackOptions attack(Method method, Objective objective, double epsilon) {
+AttackOptions attack(AttackMethod method, AttackObjective objective, double epsilon) {
   AttackOptions options;
   options.method = method;
   options.objective = objective;
@@ -32,9 +32,9 @@ TEST(Certificate, NoAttackOnALinearModelGoesBelowIt) {
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
       for (const double epsilon : {0.001, 0.05, 0.5})
-        for (const Targets targets : {Targets::each, Targets::all})
-          for (const Method method : {Method::noise, Method::fgsm, Method::pgd})
-            for (const Objective objective : {Objective::loss, Objective::margin}) {
+        for (const AttackTargets targets : {AttackTargets::each, AttackTargets::all})
+          for (const AttackMethod method : {AttackMethod::noise, AttackMethod::fgsm, AttackMethod::pgd})
+            for (const AttackObjective objective : {AttackObjective::loss, AttackObjective::margin}) {
               auto options = attack(method, objective, epsilon);
               options.targets = targets;
               const auto report = attacker.run(options);
@@ -55,8 +55,8 @@ TEST(Certificate, PgdOnTheMarginReachesIt) {
       const auto model = maker.make(problem);
       Attacker attacker(*model, problem.data, problem.all());
       for (const double epsilon : {0.001, 0.05, 0.5}) {
-        const auto report = attacker.run(attack(Method::pgd, Objective::margin, epsilon));
-        const auto bound = attacker.certificate(Targets::each)->lower_bound(epsilon);
+        const auto report = attacker.run(attack(AttackMethod::pgd, AttackObjective::margin, epsilon));
+        const auto bound = attacker.certificate(AttackTargets::each)->lower_bound(epsilon);
         const auto right = attacker.clean_scores().argmax(1).eq(problem.data.labels);
         const auto slack = (smallest_margin(report.scores, problem.data.labels) - bound).masked_select(right);
         EXPECT_LE(largest(slack), 1e-6) << maker.name << ", seed " << seed << ", epsilon " << epsilon;
@@ -70,9 +70,9 @@ TEST(Certificate, TheClassIsKeptBelowTheRadiusAndLostAboveIt) {
   const auto model = problem.eignn();
   for (int64_t v = 0; v < problem.data.nodes(); ++v) {
     Attacker attacker(*model, problem.data, torch::tensor({v}, torch::kInt64));
-    const double radius = attacker.certificate(Targets::each)->radius().item<double>();
+    const double radius = attacker.certificate(AttackTargets::each)->radius().item<double>();
     const auto kept = [&](double epsilon) {
-      return attacker.run(attack(Method::pgd, Objective::margin, epsilon)).kept;
+      return attacker.run(attack(AttackMethod::pgd, AttackObjective::margin, epsilon)).kept;
     };
     if (v % 5 == 0) {  // misclassified
       EXPECT_EQ(radius, 0);
@@ -93,7 +93,7 @@ TEST(Certificate, OfAllRowsIsReachedByMovingEveryRowAgainstOneNode) {
     std::optional<Certificate> certificate;
     {
       Attacker attacker(*model, problem.data, problem.all());
-      certificate = attacker.certificate(Targets::all);
+      certificate = attacker.certificate(AttackTargets::all);
     }
     for (const int64_t v : {1, 4, 12, 17}) {
       const auto node = torch::tensor({v}, torch::kInt64);
@@ -121,9 +121,9 @@ TEST(Certificate, AModelThatIsNotLinearHasNone) {
     AttackProblem problem(7);
     const auto model = maker.make(problem);
     Attacker attacker(*model, problem.data, problem.all());
-    for (const Targets targets : {Targets::each, Targets::all}) {
+    for (const AttackTargets targets : {AttackTargets::each, AttackTargets::all}) {
       EXPECT_FALSE(attacker.certificate(targets)) << maker.name;
-      auto options = attack(Method::fgsm, Objective::loss, 0.01);
+      auto options = attack(AttackMethod::fgsm, AttackObjective::loss, 0.01);
       options.targets = targets;
       EXPECT_FALSE(attacker.run(options).certified) << maker.name;
     }

@@ -142,7 +142,7 @@ TEST(Chebyshev, BatchOfContractionsPullsBackAsEachAlone) {
   const auto R = random({b, m, m}, 7);
   const auto gram = F.transpose(1, 2).bmm(F), nu = gram.square().sum({1, 2}, true).sqrt();
   const auto one_by_one = pull_contractions(F, gram, nu, epsilon, gamma * R),
-             together = pull_contractions_together(F, gram, nu, epsilon, gamma * R);
+             together = pull_contractions_batched(F, gram, nu, epsilon, gamma * R);
   for (int64_t k = 0; k < b; ++k) {
     const auto alone = Contraction(F[k], gamma, epsilon).pullback(R[k].clone());
     EXPECT_LE((one_by_one[k] - alone).abs().max().item<double>(), 1e-13) << k;

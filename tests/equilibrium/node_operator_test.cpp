@@ -92,7 +92,7 @@ struct Case {
   const char* name;
   Make make;
   Direction direction;
-  bool features_stay;
+  bool fixed_features;
   int64_t labelled;  // of each half
 };
 
@@ -104,7 +104,7 @@ TEST_P(HalvesOfS, GiveTheEquilibriumAndTheGradientsOfTheWhole) {
   const auto S = std::make_shared<Propagation>(
       make_propagation(test::random_graph(n, 3, 1), {c.direction, Normalisation::sym, true}));
   SolverOptions options;
-  options.features_stay = c.features_stay;
+  options.fixed_features = c.fixed_features;
   const auto F = random_matrix(m, m, 2), X = random_matrix(n, m, 3), Y = random_matrix(n, m, 4);
   const auto whole = c.make(S, options, nullptr)->solve(F, X);
   const auto Z = whole->rows().plain();

@@ -31,7 +31,7 @@ struct PlanProblem {
     return *this;
   }
   PlanProblem& behind_an_encoder() {
-    request.options.features_stay = false;
+    request.options.fixed_features = false;
     return *this;
   }
   PlanProblem& gamma(double value) {
@@ -90,7 +90,7 @@ TEST(Planner, LongChainsGoToTheSolverThatKeepsTheSignal) {
 
 TEST(Planner, RefusesTheOthersWhereTheyWouldLoseTheSignal) {
   const Plan chains = plan(chain_graph(4, 200), 100);
-  EXPECT_TRUE(chains.out_of_reach);
+  EXPECT_TRUE(chains.chosen_for_range);
   EXPECT_NE(chains.reason.find("199 hops"), std::string::npos) << chains.reason;
   for (const Price& price : chains.prices)
     EXPECT_EQ(price.refused.empty(), price.solver == "direct") << price.solver;
@@ -107,7 +107,7 @@ TEST(Planner, AWayIsOnlyAsLongAsTheFeaturesAreFarAway) {
 TEST(Planner, WhereNothingFallsNoPathIsTooLong) {
   PlanProblem path(chain_graph(1, 50), 1);
   path.gamma(1).request.hops = 49;  // one feature: μ = 1, the signal keeps its size
-  EXPECT_FALSE(plan_solver(path.request).out_of_reach);
+  EXPECT_FALSE(plan_solver(path.request).chosen_for_range);
 }
 
 TEST(Planner, SmallGraphsWithFewFeaturesTakeTheClosedForm) {
@@ -140,7 +140,7 @@ TEST(Planner, ManyFeaturesOnFewNodesAvoidTheEigendecompositionOfG) {
   // Of the sizes of the universities.
   for (const int64_t nodes : {183, 251}) {
     PlanProblem university(test::random_graph(nodes, 3, 1), 1703);
-    university.reads(Reads::scores_only, 0.48).request.filled = 0.05;
+    university.reads(Reads::scores_only, 0.48).request.density = 0.05;
     EXPECT_EQ(university.solver(), "krylov") << nodes;
     EXPECT_EQ(university.price("krylov").path, "series");
   }
@@ -151,7 +151,7 @@ TEST(Planner, WideFeaturesThatAreReadEverywhereTakeProductsWithBoth) {
   // Of the sizes of Chameleon, Squirrel and Film.
   const auto solver = [](int64_t nodes, double degree, int64_t width) {
     PlanProblem problem(test::random_graph(nodes, degree, 1), width);
-    problem.reads(Reads::all_nodes, 0.48).request.filled = 0.01;
+    problem.reads(Reads::all_nodes, 0.48).request.density = 0.01;
     return problem.solver();
   };
   EXPECT_EQ(solver(2277, 14, 2325), "deflated");

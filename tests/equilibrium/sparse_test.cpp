@@ -128,7 +128,7 @@ TEST(SparseSolver, IteratesWhereTheSeriesIsNoWay) {
   EXPECT_FALSE(iterates(options, X));
   EXPECT_TRUE(iterates(options, X * 1e20));
   EXPECT_TRUE(iterates(options, X.clone().set_requires_grad(true)));
-  options.features_stay = false;
+  options.fixed_features = false;
   EXPECT_TRUE(iterates(options, X));
   options = {};
   options.tolerance = 5e-16;

@@ -61,6 +61,10 @@ fi
 quietly build cmake --build "$work/build"
 "$work/build/consumer" || fail "the consumer failed"
 
+# Every wrong use is refused by an error of ours, or has the right answer.
+"$work/build/misuse" >"$work/misuse.txt" || { cat "$work/misuse.txt" >&2; fail "misuse was not refused"; }
+tail -n 1 "$work/misuse.txt"
+
 # The program of docs/cpp.md: one process trains and saves, another loads and predicts.
 cd "$work"
 "$work/build/first" train model.safetensors || fail "the first program did not train"

@@ -14,23 +14,23 @@ Propagation three_pairs() {
   return make_propagation(Graph::from_arcs(6, {0, 1, 2}, {3, 4, 5}));
 }
 
-TEST(AlikeNodes, AreThoseOfComponentsWithEqualFeatures) {
+TEST(Representatives, AreThoseOfComponentsWithEqualFeatures) {
   auto X = torch::zeros({6, 2}, torch::kFloat32);
   X[0][0] = X[2][0] = 1;  // the second pair is another kind
-  const auto alike = alike_nodes(three_pairs(), X);
+  const auto alike = representatives(three_pairs(), X);
   EXPECT_EQ(alike.nodes, (std::vector<int64_t>{0, 1, 3, 4}));
   EXPECT_EQ(alike.like, (std::vector<int64_t>{0, 1, 0, 2, 3, 2}));
 }
 
-TEST(AlikeNodes, TellTheOrderOfFeatures) {
+TEST(Representatives, TellTheOrderOfFeatures) {
   auto X = torch::zeros({6, 2}, torch::kFloat32);
   X[0][0] = X[4][0] = X[2][0] = X[5][1] = 1;
-  const auto alike = alike_nodes(three_pairs(), X);
+  const auto alike = representatives(three_pairs(), X);
   EXPECT_EQ(alike.nodes.size(), 6u);
   EXPECT_EQ(alike.like, (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
 }
 
-TEST(AlikeNodes, APartOfSHasItsOwnRows) {
+TEST(Representatives, APartOfSHasItsOwnRows) {
   const Propagation S = three_pairs(), part = restricted(S, {1, 2, 4, 5});
   EXPECT_EQ(part.nodes, 4);
   EXPECT_EQ(part.column, (std::vector<int64_t>{0, 2, 1, 3, 0, 2, 1, 3}));
@@ -39,7 +39,7 @@ TEST(AlikeNodes, APartOfSHasItsOwnRows) {
 }
 
 // A graph may name its nodes: they are rows of X then, and an index names rows of X.
-TEST(AlikeNodes, OfAGraphThatNamesItsNodes) {
+TEST(Representatives, OfAGraphThatNamesItsNodes) {
   const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(4, 3)));
   const std::vector<int64_t> nodes = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23};
   const auto rows = torch::tensor(nodes, torch::kInt64);
@@ -56,7 +56,7 @@ TEST(AlikeNodes, OfAGraphThatNamesItsNodes) {
   EXPECT_LE(test::relative_error(make(nodes, X)->scores(rows), expected), 1e-14);
 }
 
-TEST(AlikeNodes, FeaturesThatWantAGradientGetEachTheirOwn) {
+TEST(Representatives, FeaturesThatWantAGradientGetEachTheirOwn) {
   const auto S = std::make_shared<Propagation>(make_propagation(chain_graph(4, 3)));
   const auto X = torch::ones({12, 5}, torch::kFloat64).requires_grad_();
   const auto model = make_baseline(GcnOptions{}, {{{}, S}}, X, 3, torch::kFloat64, 2);

@@ -22,13 +22,13 @@ Edges club_edges() {
 TEST(MeanOfSome, TakesSoManyNeighboursWithEqualWeights) {
   const Edges edges = club_edges();
   auto generator = at::detail::createCPUGenerator(3);
-  const auto weights = mean_of_some(edges, 3, generator).squeeze(1);
+  const auto weights = sampled_mean_weights(edges, 3, generator).squeeze(1);
   const auto zeros = torch::zeros({34}, torch::kFloat64);
   const auto degree = edges.begin.diff();
   const auto taken = zeros.index_add(0, edges.receiver, (weights > 0).to(torch::kFloat64));
   EXPECT_TRUE(taken.to(torch::kInt64).equal(degree.clamp_max(3)));
   EXPECT_LE((zeros.index_add(0, edges.receiver, weights) - 1).abs().max().item<double>(), 1e-15);
-  EXPECT_FALSE(mean_of_some(edges, 3, generator).squeeze(1).equal(weights));
+  EXPECT_FALSE(sampled_mean_weights(edges, 3, generator).squeeze(1).equal(weights));
 }
 
 TEST(MeanOfSome, TakesEachNeighbourEquallyOften) {
@@ -36,7 +36,7 @@ TEST(MeanOfSome, TakesEachNeighbourEquallyOften) {
   auto generator = at::detail::createCPUGenerator(3);
   const int64_t draws = 20000;
   auto sum = torch::zeros({edges.sender.numel()}, torch::kFloat64);
-  for (int64_t k = 0; k < draws; ++k) sum += mean_of_some(edges, 3, generator).squeeze(1);
+  for (int64_t k = 0; k < draws; ++k) sum += sampled_mean_weights(edges, 3, generator).squeeze(1);
   // Node 33 has 17 neighbours: each is to have 1/17 of its mean.
   const int64_t first = edges.begin[33].item<int64_t>(), last = edges.begin[34].item<int64_t>();
   ASSERT_EQ(last - first, 17);

@@ -32,7 +32,7 @@ TEST(Attacks, AreThePapersSix) {
   ASSERT_EQ(attacks.size(), 6u);
   EXPECT_EQ(attacks[0].label, "FGSM 1e-4");
   EXPECT_EQ(attacks[5].label, "PGD 1e-2");
-  EXPECT_EQ(attacks[5].options.method, Method::pgd);
+  EXPECT_EQ(attacks[5].options.method, AttackMethod::pgd);
   EXPECT_EQ(attacks[5].options.steps, 15);
   EXPECT_DOUBLE_EQ(attacks[5].options.epsilon, 0.01);
   EXPECT_DOUBLE_EQ(attacks[5].options.step, 0.001);

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "paper/names.h"
+#include "paper/reproduction.h"
 #include "support/message_of.h"
 
 namespace eignn {
@@ -112,6 +114,12 @@ TEST(Reproductions, AnswerAWrongNameWithTheNearest) {
 TEST(Reproductions, TheIndexLinksEachPage) {
   EXPECT_EQ(index_page({{"A", "a.md", "1 of 2"}, {"B", "b-quick.md", "none"}}),
             "# The paper's experiments, run again\n\n- [A](a.md): 1 of 2.\n- [B](b-quick.md): none.\n");
+}
+
+TEST(Reproductions, AreTheExperimentsThatTheCommandLineNames) {
+  std::vector<std::string> names;
+  for (const Reproduction& experiment : reproductions()) names.push_back(experiment.name);
+  EXPECT_EQ(names, experiment_names());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "report/statistics.h"
+#include "run/statistics.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 

@@ -23,7 +23,7 @@ TEST(LookUp, AnswersTheMajorityOfTheTrainingNodesWithTheSameFeatures) {
   // Training: feature 1 has the labels 0 0 1, feature 2 has 1. Test: feature 1 with 0 and 1, feature 2
   // with 1.
   const Dataset set = nodes({1, 1, 1, 2, 1, 1, 2}, {0, 0, 1, 1, 0, 1, 1}, 2);
-  const LookUp found = best_look_up(set, {ids({0, 1, 2, 3}), {}, ids({4, 5, 6})});
+  const LookUp found = look_up_score_of(set, {ids({0, 1, 2, 3}), {}, ids({4, 5, 6})});
   EXPECT_DOUBLE_EQ(found.score, 2.0 / 3);
   EXPECT_DOUBLE_EQ(found.constant, 1.0 / 3) << "two of each class: the smaller one, right once";
 }
@@ -32,22 +32,22 @@ TEST(LookUp, OfFeaturesThatSayNothingIsTheMostFrequentClass) {
   // All features are equal: every label occurs among training nodes, and a look-up knows no better than 2
   // of 5.
   const Dataset set = nodes(std::vector<double>(10, 0.0), {0, 1, 1, 1, 2, 0, 0, 1, 1, 2}, 3);
-  const LookUp found = best_look_up(set, {ids({0, 1, 2, 3, 4}), {}, ids({5, 6, 7, 8, 9})});
+  const LookUp found = look_up_score_of(set, {ids({0, 1, 2, 3, 4}), {}, ids({5, 6, 7, 8, 9})});
   EXPECT_DOUBLE_EQ(found.score, 2.0 / 5);
   EXPECT_DOUBLE_EQ(found.constant, 2.0 / 5);
 }
 
 TEST(LookUp, FallsBackOnTheMostFrequentClassForUnseenFeatures) {
   const Dataset set = nodes({1, 2, 3, 9, 9}, {0, 1, 1, 1, 0}, 2);
-  const LookUp found = best_look_up(set, {ids({0, 1, 2}), {}, ids({3, 4})});
+  const LookUp found = look_up_score_of(set, {ids({0, 1, 2}), {}, ids({3, 4})});
   EXPECT_DOUBLE_EQ(found.score, 0.5);
   EXPECT_DOUBLE_EQ(found.constant, 0.5);
 }
 
 TEST(LookUp, AnEqualVoteGoesToTheLabelThatIsMoreFrequentOverall) {
   const Dataset set = nodes({1, 1, 2, 1, 1}, {0, 1, 1, 1, 0}, 2);
-  EXPECT_DOUBLE_EQ(best_look_up(set, {ids({0, 1, 2}), {}, ids({3})}).score, 1);
-  EXPECT_DOUBLE_EQ(best_look_up(set, {ids({0, 1, 2}), {}, ids({4})}).score, 0);
+  EXPECT_DOUBLE_EQ(look_up_score_of(set, {ids({0, 1, 2}), {}, ids({3})}).score, 1);
+  EXPECT_DOUBLE_EQ(look_up_score_of(set, {ids({0, 1, 2}), {}, ids({4})}).score, 0);
 }
 
 TEST(LookUp, OfLabelSetsGoesByClassAndScoresMicroF1) {
@@ -62,7 +62,7 @@ TEST(LookUp, OfLabelSetsGoesByClassAndScoresMicroF1) {
                    .view({6, 3});
   // Feature 1: two of three have classes 0 and 1. Node 4 (1 1 1) is answered 1 1 0, node 5 (0 0 1) wholly
   // right: three true positives, one class missed, none too many: 2·3 / (2·3 + 1).
-  const LookUp found = best_look_up(set, {ids({0, 1, 2, 3}), {}, ids({4, 5})});
+  const LookUp found = look_up_score_of(set, {ids({0, 1, 2, 3}), {}, ids({4, 5})});
   EXPECT_DOUBLE_EQ(found.score, 6.0 / 7);
   EXPECT_DOUBLE_EQ(found.constant, 0) << "no class is in more than half of the training nodes";
 }

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "report/statistics.h"
 #include "report/table.h"
+#include "run/statistics.h"
 
 namespace eignn {
 namespace {

@@ -12,7 +12,7 @@
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "train/assemble.h"
-#include "train/config.h"
+#include "train/config_toml.h"
 
 namespace eignn {
 namespace {

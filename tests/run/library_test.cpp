@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <thread>
 
+#include "eignn/attack.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
+#include "eignn/inspect.h"
+#include "eignn/search.h"
 #include "eignn/train.h"
 #include "support/message_of.h"
 #include "support/oracle.h"
@@ -151,6 +154,77 @@ TEST(Library, RefusesWhatDoesNotFit) {
   refused("labels", [&] { make_dataset(data.graph, data.features, data.labels - 3); });
   refused("features", [&] { make_dataset(data.graph, data.features.t()); });
   EXPECT_THROW(load_model("/no/such/folder"), Error);
+}
+
+TEST(Library, AttacksOfSeveralSizesOnAKeptModel) {
+  const Dataset data = communities(80, 1);
+  const TrainedModel model = train(data, brief()).model;
+  const auto& nodes = data.splits[0].test;
+  const auto reports = attack(model, data, nodes,
+                              {{AttackMethod::fgsm, 0}, {AttackMethod::fgsm, 1}, {AttackMethod::fgsm, 100}});
+  ASSERT_EQ(reports.size(), 3u);
+  EXPECT_EQ(reports[0].kept, reports[0].right);
+  EXPECT_TRUE(reports[0].scores.equal(reports[0].clean_scores));
+  EXPECT_LT(reports[2].accuracy(), reports[0].accuracy()) << "a change of 100 takes some class";
+  for (const AttackReport& report : reports) {
+    ASSERT_TRUE(report.certified);  // EIGNN's plain head is linear
+    EXPECT_LE(*report.certified, report.kept);
+    EXPECT_EQ(report.certified_radius.size(0), nodes.size(0));
+    EXPECT_EQ(report.labels.size(0), nodes.size(0));
+  }
+  EXPECT_THROW(attack(model, data, nodes + 1000, {{}}), ArgumentError);
+}
+
+TEST(Library, SearchesWithValidationAndGoesOnAfterAnInterruption) {
+  const TemporaryFolder folder;
+  const Dataset data = communities(80, 1);
+  TrainConfig base;
+  base.epochs = 20;
+  base.threads = 1;
+  const SearchPlan plan = parse_search("lr = [0.001, 0.05]\nfeature-norm = [\"none\"]\n", base);
+  const SearchResult whole = search(data, plan);
+  ASSERT_EQ(whole.trials.size(), 2u);
+  EXPECT_EQ(whole.trials[0].chosen + whole.trials[1].chosen, 1);
+
+  SearchOptions cut;
+  cut.folder = folder.path("search");
+  int epochs = 0;
+  cut.hooks.interrupted = [&] { return ++epochs == 27; };
+  EXPECT_THROW(search(data, plan, cut), InterruptedError);
+  cut.hooks = {};
+  const SearchResult resumed = search(data, plan, cut);
+  EXPECT_EQ(resumed.best.lr, whole.best.lr);
+  EXPECT_EQ(resumed.trials[1].val, whole.trials[1].val);
+  EXPECT_EQ(resumed.runs[0].score.test, whole.runs[0].score.test);
+}
+
+TEST(Library, ResumesARunToTheSameWeights) {
+  const TemporaryFolder folder;
+  const Dataset data = communities(80, 1);
+  const TrainedRun whole = train(data, brief());
+  int epochs = 0;
+  TrainHooks hooks;
+  hooks.interrupted = [&] { return ++epochs == 11; };
+  const TrainedRun cut = train(data, brief().folder(folder.path("run")).hooks(hooks));
+  EXPECT_TRUE(cut.result.interrupted);
+  EXPECT_FALSE(cut.model.weights().empty()) << "the best weights so far";
+  const TrainedRun rest = train(data, TrainOptions{}.resume(folder.path("run")));
+  EXPECT_EQ(rest.result.epochs, whole.result.epochs);
+  EXPECT_TRUE(same_weights(rest.model, whole.model));
+  EXPECT_THROW(train(data, TrainOptions{}.resume(folder.path("run"))), DataError) << "it is complete";
+}
+
+TEST(Library, InspectsDataInMemory) {
+  const Dataset data = communities(80, 1);
+  const Inspection inspection = inspect(data);
+  EXPECT_EQ(inspection.graph.nodes, 80);
+  EXPECT_EQ(inspection.graph.components, 2);
+  ASSERT_TRUE(inspection.labels);
+  EXPECT_EQ(inspection.labels->class_counts, (std::vector<int64_t>{40, 40}));
+  EXPECT_NEAR(inspection.spectrum->max, 1, 1e-6);
+  EXPECT_EQ(inspection.plan->solver, train(data, brief()).result.solver);
+  EXPECT_CONTAINS(to_json(inspection), "\"edge_homophily\": 1.0");
+  EXPECT_FALSE(inspect(data.graph).labels) << "a bare graph has none";
 }
 
 }  // namespace

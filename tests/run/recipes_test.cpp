@@ -13,7 +13,6 @@
 #include "eignn/model.h"
 #include "eignn/train.h"
 #include "support/message_of.h"
-#include "train/config.h"
 
 namespace eignn {
 namespace {

@@ -48,8 +48,10 @@ TEST(RunSet, DoesNotRunWhatIsFinished) {
   const TemporaryFolder folder;
   const auto jobs = jobs_of_splits({}, {0, 1}, folder.path("set"));
   std::filesystem::create_directories(jobs[1].folder);
-  std::ofstream(jobs[1].folder + "/summary.json")
-      << R"({"split": 1, "val_accuracy": 0.5, "test_accuracy": 0.5, "solver": "before"})";
+  RunResult before = pretend(jobs[1]);
+  before.config = jobs[1].config;
+  before.solver = "before";
+  std::ofstream(jobs[1].folder + "/summary.json") << to_json(before);
   int started = 0;
   const auto runs = run_jobs(jobs, 1, [&](const Job& job) {
     ++started;
@@ -66,7 +68,7 @@ TEST(RunSet, ADamagedSummaryIsNamed) {
   const TemporaryFolder folder;
   for (const char* text : {"{", "[]", R"({"split": 1})", R"({"test_accuracy": "high", "val_accuracy": 1})"}) {
     std::ofstream(folder.path("summary.json")) << text;
-    EXPECT_CONTAINS(message_of<DataError>([&] { finished_run(folder.path("")); }), "summary.json");
+    EXPECT_CONTAINS(message_of<DataError>([&] { finished_run({{}, folder.path("")}); }), "summary.json");
   }
 }
 
@@ -161,15 +163,13 @@ TEST(Search, RefusesWhatMakesNoSense) {
 
 TEST(Search, ChoosesByMeanValidationAndNeverByTest) {
   const SearchPlan plan = parse_search("lr = [0.1, 0.3, 0.2]\ngamma = [0.8, 1.0]\n", {}, {}, "grid.toml");
-  const SearchResult result = run_search(plan, 3, "", each_by_itself(1, pretend), {});
+  const SearchResult result = run_search(plan, 3, "", run_individually(1, pretend), {});
   EXPECT_EQ(result.best.lr, 0.3);  // the best validation is the worst test here
   EXPECT_EQ(result.best.eignn().gamma, 0.8);
   ASSERT_EQ(result.trials.size(), 6u);
   ASSERT_EQ(result.runs.size(), 3u);
-  for (const auto& trial : result.trials) {
-    EXPECT_EQ(trial["val"].size(), 3u);
-    EXPECT_FALSE(trial.dump().find("test") != std::string::npos) << trial;
-  }
+  for (const SearchTrial& trial : result.trials) EXPECT_EQ(trial.val.size(), 3u);
+  EXPECT_EQ(trials_json(result.trials).dump().find("test"), std::string::npos);
 }
 
 TEST(Search, OnlyFinalistsRunOnAllSplitsAndToTheEnd) {
@@ -182,14 +182,14 @@ TEST(Search, OnlyFinalistsRunOnAllSplitsAndToTheEnd) {
     run.emplace_back(job.config.lr, job.config.epochs);
     return pretend(job);
   };
-  const SearchResult result = run_search(plan, 4, "", each_by_itself(1, noted), {});
+  const SearchResult result = run_search(plan, 4, "", run_individually(1, noted), {});
   EXPECT_EQ(run.size(), 3u + 2u * 4u);
   EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.1, 100)), 0);
   EXPECT_EQ(std::count(run.begin(), run.end(), std::pair<double, int64_t>(0.3, 100)), 4);
   EXPECT_EQ(result.runs.size(), 4u);
-  EXPECT_FALSE(result.trials[0].contains("final_val_mean"));
-  EXPECT_TRUE(result.trials[1].contains("final_val_mean"));
-  EXPECT_TRUE(result.trials[1]["chosen"].get<bool>());
+  EXPECT_TRUE(result.trials[0].final_val.empty());
+  EXPECT_EQ(result.trials[1].final_val.size(), 4u);
+  EXPECT_TRUE(result.trials[1].chosen);
 }
 
 TEST(Search, APointThatFailsIsRecordedAndOut) {
@@ -198,13 +198,13 @@ TEST(Search, APointThatFailsIsRecordedAndOut) {
     if (job.config.lr == 0.3) throw ConvergenceError("the training loss is not finite", "", "");
     return pretend(job);
   };
-  const SearchResult result = run_search(plan, 2, "", each_by_itself(1, fails_fast), {});
+  const SearchResult result = run_search(plan, 2, "", run_individually(1, fails_fast), {});
   EXPECT_EQ(result.best.lr, 0.1);
-  EXPECT_EQ(result.trials[1]["failed"], "the training loss is not finite");
+  EXPECT_EQ(result.trials[1].failure, "the training loss is not finite");
   const auto never = [](const Job&) -> RunResult { throw ConvergenceError("no", "", ""); };
-  EXPECT_THROW(run_search(plan, 2, "", each_by_itself(1, never), {}), ConvergenceError);
+  EXPECT_THROW(run_search(plan, 2, "", run_individually(1, never), {}), ConvergenceError);
   const auto no_disk = [](const Job&) -> RunResult { throw ResourceError("no space left", "", ""); };
-  EXPECT_THROW(run_search(plan, 2, "", each_by_itself(1, no_disk), {}), ResourceError)
+  EXPECT_THROW(run_search(plan, 2, "", run_individually(1, no_disk), {}), ResourceError)
       << "what is not a point's fault ends the search";
 }
 

@@ -67,7 +67,7 @@ TEST(Adam, TellsThatAParameterMovedAndLeavesThoseWithoutAGradient) {
   adam.step();
   EXPECT_GT(moved._version(), version);
   EXPECT_TRUE(torch::equal(resting, start()));
-  adam.forget_gradients();
+  adam.clear_gradients();
   EXPECT_FALSE(moved.grad().defined());
 }
 

@@ -1,10 +1,10 @@
-#include "train/config.h"
 
 #include <gtest/gtest.h>
 
 #include "eignn/error.h"
 #include "run/recipes.h"
 #include "support/message_of.h"
+#include "train/config_toml.h"
 
 namespace eignn {
 namespace {

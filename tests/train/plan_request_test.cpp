@@ -27,7 +27,7 @@ TEST(PlanRequest, TakesTheWidthOfTheEncoder) {
   const auto graphs = graph_matrices(load_dataset(config), config);
   const PlanRequest request = request_of(config, graphs);
   EXPECT_EQ(request.width, 7);
-  EXPECT_FALSE(request.options.features_stay);
+  EXPECT_FALSE(request.options.fixed_features);
   config.eignn().encoder = 0;
   EXPECT_EQ(request_of(config, graphs).width, 10);
 }
@@ -70,19 +70,19 @@ TEST(PlanRequest, InspectNamesTheSolverThatTrainingTakes) {
           config.eignn().encoder = encoder;
           config.noise = noise;
           config.eignn().gamma = gamma;
-          EXPECT_EQ(inspect_dataset(config)["planner"]["solver"].get<std::string>(),
+          EXPECT_EQ(inspect_dataset(config).plan->solver,
                     make_model(load_dataset(config), config, nullptr)->solver_name())
               << head << " " << encoder << " " << noise << " " << gamma;
         }
 }
 
 TEST(PlanRequest, InspectListsAPriceForEverySolver) {
-  const auto prices = inspect_dataset(chains(20))["planner"]["prices"];
+  const auto prices = inspect_dataset(chains(20)).plan->prices;
   ASSERT_EQ(prices.size(), 6u);
-  EXPECT_TRUE(prices[0]["refused"].is_null());
-  for (const auto& price : prices) {
-    EXPECT_GT(price["epoch_ms"].get<double>(), 0) << price.dump();
-    EXPECT_GE(price["preparation_s"].get<double>(), 0) << price.dump();
+  EXPECT_EQ(prices[0].refused, "");
+  for (const Price& price : prices) {
+    EXPECT_GT(price.epoch_ms, 0) << price.solver;
+    EXPECT_GE(price.preparation_s, 0) << price.solver;
   }
 }
 

@@ -215,16 +215,17 @@ TEST(RunBatch, KeepsTheOthersWhenOneFails) {
   TemporaryFolder folder;
   const std::vector<std::string> folders = {folder.path("good"), folder.path("bad")};
   const auto runs = train_batch(configs, folders, words());
-  EXPECT_EQ(runs[0].failure, "");
-  EXPECT_CONTAINS(runs[1].failure, "split 1");
+  EXPECT_FALSE(runs[0].failure);
+  EXPECT_CONTAINS(message_of<ConvergenceError>([&] { std::rethrow_exception(runs[1].failure); }), "split 1");
   EXPECT_TRUE(std::filesystem::exists(folders[0] + "/summary.json"));
   EXPECT_FALSE(std::filesystem::exists(folders[1] + "/summary.json"));
   // A folder that is taken is its own run's trouble as well.
   configs[1] = configs[0];
   const auto again = train_batch(configs, {folders[0], folder.path("new")}, words());
-  EXPECT_CONTAINS(again[0].failure, "holds a run already");
+  EXPECT_CONTAINS(message_of<DataError>([&] { std::rethrow_exception(again[0].failure); }),
+                  "holds a run already");
   EXPECT_EQ(again[0].summary.epochs, 0);  // it was not trained
-  EXPECT_EQ(again[1].failure, "");
+  EXPECT_FALSE(again[1].failure);
   EXPECT_TRUE(std::filesystem::exists(folder.path("new/summary.json")));
 }
 
@@ -244,7 +245,7 @@ TEST(RunBatch, SaysWhenItWasInterrupted) {
       configs, {}, words(), [&](const auto&) { ++epochs; }, [&] { return epochs == 3; });
   for (const BatchedRun& run : runs) {
     EXPECT_TRUE(run.summary.interrupted);
-    EXPECT_EQ(run.failure, "");
+    EXPECT_FALSE(run.failure);
   }
   EXPECT_EQ(epochs, 3);
 }

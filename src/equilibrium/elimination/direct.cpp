@@ -1,14 +1,17 @@
-// direct: exact to the last hop, for any S. With g = Q_F diag(μ) Q_Fᵀ, a = γμ, eigen-row by eigen-row
+// direct: sparse elimination for any S. Where S has slack every entry keeps its relative accuracy at any
+// distance. With g = Q_F diag(μ) Q_Fᵀ and a = γμ, for each eigen-row
 //
 //     z (I - a S) = x,   S = L Â R   ⇔   y (diag(h) - a Â) = x R⁻¹,   y = z L,   h = 1/(L R)
 //     w (I - a Sᵀ) = y'              ⇔   v (diag(h) - a Â)ᵀ = y' L⁻¹,  v = w R
 //     R̃_pq = Σ_i w_pi (z_q S)_i = Σ_i v_pi t_qi,   t_qi = Σ_j y_qj Â_ji        (the scalings cancel)
 //
-// One symbolic elimination for all shifts; numerically a block of shifts fills the SIMD lanes (gth_kernel). A
-// step: one m×m eigendecomposition, O(fill · m), and one m×n×m product for R̃. Nothing n×n.
+// One symbolic elimination serves all shifts a; the numeric one works on a block of shifts at once, one per
+// SIMD lane (gth_kernel). A step costs one m×m eigendecomposition, O(fill · m), and one m×n×m product for R̃;
+// nothing is n×n.
 //
-// A node far from its source may hold numbers below any floating range: rows leave with an exponent of their
-// own, and the products of R̃ come back to the ordinary range, because w at a node grows as z falls.
+// Z at a node far from its source may be below the floating range, so each row is returned with an exponent
+// of its own. The products in R̃ are in the ordinary range again, because w is as large at a node as z is
+// small.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/torch.h>
@@ -29,8 +32,8 @@ namespace eignn {
 
 namespace {
 
-// Where the numbers of each node live. Places run through the instances of components, each in the
-// elimination order of its kind; nodes whose numbers are bound to be equal share a place.
+// Where the numbers of each node are stored. Places are numbered instance by instance, in the elimination
+// order of the instance's kind; nodes whose numbers must be equal share a place.
 struct Layout {
   struct Instance {
     int64_t kind;
@@ -44,7 +47,8 @@ struct Layout {
   int64_t places() const { return static_cast<int64_t>(instance_at.size()); }
 };
 
-// One elimination per kind of component, and every component a place of its own.
+// One symbolic elimination per kind of component (components that are equal entry for entry), and the kind
+// and nodes of every component.
 struct Analysis {
   std::vector<Elimination> kinds;
   std::vector<std::pair<int64_t, std::vector<int64_t>>> components;  // kind, nodes in its numbering
@@ -87,8 +91,8 @@ struct Analysis {
     return layout(nodes, [](const std::vector<int64_t>& members) { return members[0]; });
   }
 
-  // Equal components with equal features have equal equilibria, and their cotangents may be added up before
-  // the one adjoint solve: R is linear in W. (The paper's chains of one class are such.)
+  // Equal components with equal features, such as the paper's chains of one class, have equal equilibria.
+  // Since R is linear in W, their cotangents may be summed before one adjoint solve.
   Layout merged(const torch::Tensor& X) const {
     RowsByContent rows(X.contiguous());
     return layout(X.size(0), [&](const std::vector<int64_t>& members) {
@@ -97,7 +101,7 @@ struct Analysis {
   }
 };
 
-// Right-hand sides: rows for some nodes, sorted by the instance that they belong to.
+// Which rows of a right-hand side go to which places, sorted by instance.
 struct Sources {
   std::vector<int64_t> begin;  // instances + 1 offsets
   std::vector<int64_t> row, place;
@@ -119,8 +123,7 @@ struct Sources {
   }
 };
 
-// How many units of `numbers` each are worth a thread: less than some 100 µs of work is not, and threads that
-// wait for each other are at the mercy of whatever else the machine does.
+// The least number of tasks, of `numbers` numbers each, that is worth another thread: about 100 µs of work.
 int64_t worth_a_thread(int64_t numbers) {
   constexpr int64_t enough = 1 << 17;
   return std::max<int64_t>(1, enough / std::max<int64_t>(1, numbers));
@@ -130,8 +133,8 @@ int64_t block_count(int64_t m, int lanes) {
   return (m + lanes - 1) / lanes;
 }
 
-// All lane blocks of an n×m matrix in the eigenbasis of g: [instance][block][place][lane], so that a
-// component's numbers lie together.
+// An n×m matrix in the eigenbasis of g as [instance][block of shifts][place][lane], so that the numbers of a
+// component are adjacent.
 template <class T>
 struct Lanes {
   using Int = typename Digits<T>::Int;
@@ -156,7 +159,8 @@ struct Lanes {
   }
 };
 
-// Buffers of one solve; kept and reused, since fresh pages would cost more than the arithmetic.
+// Buffers of one solve. They are reused, since page faults in fresh memory would cost more than the
+// arithmetic.
 template <class T>
 struct Workspace {
   std::vector<GthFactor<T>> factors;  // [block][kind]
@@ -164,11 +168,11 @@ struct Workspace {
   torch::Tensor V, T_;  // packed for the product R̃
 };
 
-// What belongs to the graph, and what to the graph with its features.
+// What depends on the graph alone, and what depends on the graph and X.
 struct Problem {
   std::shared_ptr<const Analysis> analysis;
   std::shared_ptr<const Layout> separate, merged;
-  torch::Tensor X_rows;  // the rows of X with something in them, one for each place they fill
+  torch::Tensor X_rows;  // the non-zero rows of X, one for each place
   Sources sources;
 };
 
@@ -209,7 +213,7 @@ class DirectEquilibrium : public Equilibrium {
                              "scale the cotangent down, or use dtype float64");
     Gradients out;
     out.F = g_.pullback(g_.Q.mm(R_tilde).mm(g_.Q.t())).to(device_);
-    if (want_X) {  // every node has a gradient of its own
+    if (want_X) {  // nodes that share a place in `merged` have different gradients
       solve(separate, Sources(separate, nodes), Y_tilde, exponents, separate.left, /*transposed=*/true,
             work_->w);
       out.X = unpack_rows(separate, work_->w, nodes_of({}), separate.right);
@@ -233,7 +237,7 @@ class DirectEquilibrium : public Equilibrium {
     at::parallel_for(0, blocks_ * kinds, worth_a_thread(slots * W), [&](int64_t first, int64_t last) {
       for (int64_t f = first; f < last; ++f) {
         alignas(64) T a[W], complement[W];
-        for (int l = 0; l < W; ++l) {  // lanes past m solve the identity
+        for (int l = 0; l < W; ++l) {  // lanes past m have a = 0
           const int64_t column = f / kinds * W + l;
           a[l] = column < m ? g_.a.data_ptr<T>()[column] : T(0);
           complement[l] = column < m ? g_.one_minus_a.data_ptr<T>()[column] : T(1);
@@ -247,8 +251,8 @@ class DirectEquilibrium : public Equilibrium {
                                "γ = 1 and ε = 0?", "use γ below 1, or ε above 0");
   }
 
-  // y M = b, instance by instance: a chain's numbers stay in the nearest cache from load to
-  // back-substitution.
+  // Solves y M = b, with b = rows / scale, one instance after the other, so that a small component stays in
+  // the L1 cache from load to back-substitution.
   void solve(const Layout& layout, const Sources& sources, const torch::Tensor& rows,
              const torch::Tensor& exponents, const std::vector<double>& scale, bool transposed,
              Lanes<T>& y) const {
@@ -272,7 +276,7 @@ class DirectEquilibrium : public Equilibrium {
     });
   }
 
-  // Adds the block's columns of a row, divided by the node's scale.
+  // Adds the columns of row r that belong to the block, divided by the scale of the place.
   static void load_row(int64_t block, int64_t r, int64_t place, const Layout::Instance& instance,
                        const torch::Tensor& b, const torch::Tensor& exponents,
                        const std::vector<double>& scale, LaneVector<T> lanes) {
@@ -315,8 +319,9 @@ class DirectEquilibrium : public Equilibrium {
     return out;
   }
 
-  // R̃ = Vᵀ T over the nodes, with t = what y sends to each; node i's rows are scaled by 2^-k and 2^k, which
-  // leaves the product as it is. Each thread multiplies what it packed.
+  // R̃ = Vᵀ T, with row i of T being t_i = Σ_j y_j Â_ji. Row i of T is scaled by 2^-k and row i of V by 2^k,
+  // which leaves the product unchanged and brings both into range. Each thread multiplies the rows that it
+  // packed.
   torch::Tensor product(const Layout& layout, const Lanes<T>& y, const Lanes<T>& v) const {
     const int64_t n = v.nodes, m = v.width;
     const int64_t threads = std::clamp<int64_t>(n / worth_a_thread(m), 1, at::get_num_threads());
@@ -383,7 +388,8 @@ class DirectSolver : public Solver {
     problem->analysis = analysis_;
     problem->separate = separate_;
     problem->merged = std::make_shared<Layout>(analysis_->merged(X));
-    // Only rows of X with something in them are sources, and each place is fed once.
+    // Only non-zero rows of X are sources. Nodes that share a place have equal rows, and one of them is
+    // loaded.
     const auto filled = X.ne(0).any(1).nonzero().squeeze(1);
     std::vector<char> fed(problem->merged->places(), 0);
     std::vector<int64_t> nodes;
@@ -399,7 +405,7 @@ class DirectSolver : public Solver {
     return problem;
   }
 
-  // A workspace that no living equilibrium holds.
+  // A workspace that no living equilibrium uses.
   std::shared_ptr<Workspace<T>> workspace() {
     for (auto& w : workspaces_)
       if (w.use_count() == 1) return w;

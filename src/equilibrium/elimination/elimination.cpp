@@ -27,8 +27,9 @@ struct MemoryBudget {
   double per_slot, per_update, limit;  // bytes
 };
 
-// Structure of column k = its later neighbours, and those that its children in the elimination tree pass on;
-// the parent of a column is its first later position. Gives up once the budget is spent.
+// The structure of column k is the union of its later neighbours and the structures of its children in the
+// elimination tree, without k; the parent of a column is its first later position. Throws ResourceError when
+// the budget is exceeded.
 Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budget) {
   const Graph pattern = S.symmetric ? S.pattern() : S.pattern().symmetrised();
   Structure s;
@@ -60,9 +61,9 @@ Structure eliminate_symbolically(const Propagation& S, const MemoryBudget& budge
   return s;
 }
 
-// The edges that are left when trees are cut off and paths contracted: eliminating a node with one or two
-// neighbours adds no edge, so only the rest makes an ordering hard.
-int64_t tangled_edges(const Propagation& S) {
+// The number of edges left after trees are cut off and paths contracted. Eliminating a node with one or two
+// neighbours does not increase the number of edges, so only these edges make an ordering expensive.
+int64_t core_edges(const Propagation& S) {
   const Graph pattern = S.symmetric ? S.pattern() : S.pattern().symmetrised();
   std::vector<int64_t> degree(S.nodes, 0), leaves;
   for (int64_t v = 0; v < S.nodes; ++v) {
@@ -166,9 +167,9 @@ EliminationCost EliminationCost::unaffordable(int64_t nodes) {
 
 EliminationCost estimate_elimination(const Propagation& S) {
   constexpr int64_t most_ordered = 250'000;  // edges
-  if (tangled_edges(S) > most_ordered) return EliminationCost::unaffordable(S.nodes);
+  if (core_edges(S) > most_ordered) return EliminationCost::unaffordable(S.nodes);
   EliminationCost cost;
-  // Past a billion updates no plan would take the direct solver; the estimate then only has to be large.
+  // The planner never takes direct for more updates than this, so that the estimate only has to be large.
   constexpr double most_updates = 1e9;
   try {
     for (const auto& column : eliminate_symbolically(S, {0, 1, most_updates}).later) {
@@ -184,7 +185,7 @@ EliminationCost estimate_elimination(const Propagation& S) {
 
 Elimination analyse_elimination(const Propagation& S, int64_t shifts, int64_t bytes_per_number,
                                 double memory_limit) {
-  // Each slot holds a mantissa and a digit per shift and triangle; each update its index.
+  // Each slot holds a mantissa and a digit per shift and triangle, each update an index.
   const double triangles = S.symmetric ? 1 : 2;
   const double per_slot = 2 * triangles * static_cast<double>(shifts * bytes_per_number);
   Structure s = eliminate_symbolically(S, {per_slot, sizeof(int32_t), memory_limit});

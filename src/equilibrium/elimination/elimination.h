@@ -1,4 +1,5 @@
-// The symbolic half of the direct solver: which entries the factors have, and where each update lands.
+// The symbolic half of the direct solver: which entries the factors have, and which entry each update
+// changes.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +23,17 @@ struct Elimination {
   // Â at those places: lower = Â[later, k], upper = Â[k, later] (0 at a fill-in); symmetric graphs keep upper
   // only.
   std::vector<double> lower, upper;
-  // Eliminating k updates the entry between its a-th and b-th later position (a < b); its slot, pairs in
-  // order.
+  // Eliminating k updates the entry between its a-th and b-th later position, for all a < b: pair_slot has
+  // the slots of these entries in the order of (a, b), from pair_begin[k] on.
   std::vector<int64_t> pair_begin;
   std::vector<int32_t> pair_slot;
 
   std::vector<double> diagonal;  // Â_kk
-  std::vector<double> h;         // 1/(left·right), exact where the degrees are
+  std::vector<double> h;         // 1/(left·right), as row sum + slack where there is a slack: exact
   std::vector<double> slack;     // see Propagation; empty: pivots must be formed by subtraction
   std::vector<double> left, right;
 
-  // Row i of Âᵀ: what reaches node i, for Z S.
+  // Â by columns: the entries Â_ji through which node i receives, for Z S.
   std::vector<int64_t> incoming_begin;
   std::vector<int32_t> incoming;
   std::vector<double> incoming_weight;
@@ -40,19 +41,19 @@ struct Elimination {
   int64_t slots() const { return static_cast<int64_t>(later.size()); }
 };
 
-/// What an elimination would cost for one shift, known from the ordering alone.
+/// The cost of an elimination for one shift, as its fill-reducing order determines it.
 struct EliminationCost {
   int64_t slots = 0;   // entries of L below the diagonal
   double updates = 0;  // pairs updated in the numeric phase
 
-  static EliminationCost unaffordable(int64_t nodes);  // more than anyone would wait for
+  static EliminationCost unaffordable(int64_t nodes);  // above every limit
 };
 
-/// By a trial ordering, which takes seconds at most: where a large part of the graph is neither tree nor path
-/// it is not tried, and the cost said to be unaffordable.
+/// Computes an ordering on trial, which takes seconds at most. A graph with more than 250 000 edges outside
+/// trees and paths is not ordered but reported as unaffordable.
 EliminationCost estimate_elimination(const Propagation& S);
 
-/// Throws ResourceError when the factors of that many shifts would pass `memory_limit` bytes.
+/// Throws ResourceError when the factors for that many shifts would exceed `memory_limit` bytes.
 Elimination analyse_elimination(const Propagation& S, int64_t shifts = 8, int64_t bytes_per_number = 8,
                                 double memory_limit = 8e9);
 

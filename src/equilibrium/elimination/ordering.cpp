@@ -23,7 +23,7 @@ std::vector<int64_t> minimum_degree_order(const Graph& symmetric) {
 
   std::vector<int64_t> order;
   order.reserve(n);
-  // Past this many entries of cliques the elimination is too dense to be worth a better order.
+  // With more entries in cliques the factors are too dense for a better order to matter.
   constexpr double most_entries = 2e7;
   double entries = 0;
   while (!by_degree.empty() && entries < most_entries) {

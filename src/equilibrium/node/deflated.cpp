@@ -1,16 +1,16 @@
-// deflated: products with g and S alone, for any S and wide features. With g ≈ V Θ Vᵀ (deflation.h) the large
-// eigenvalues of g have k thin systems of their own,
+// deflated: products with g and S alone, for any S and wide features. With g ≈ V Θ Vᵀ (deflation.h) the k
+// large eigenvalues of g are solved as k thin systems,
 //
 //     y - γ Sᵀ y Θ = r V,      M⁻¹ r = r + U Vᵀ,   U = y - r V,
 //
-// and Z ← Z + M⁻¹ r leaves of a residual r of Z - γ Sᵀ Z g = X
+// and Z ← Z + M⁻¹ r turns a residual r of Z - γ Sᵀ Z g = X into
 //
 //     r' = γ Sᵀ (r g + U Vᵀ g) - U Vᵀ,      ‖r'‖ ≈ γ μ_{k+1} ‖S‖ ‖r‖.
 //
-// For a trained F two such rounds are enough, and of their two products n×m×m a solve pays for at most one:
+// For a trained F two such rounds are enough, and at most one of their two products n×m×m has full cost:
 //
-// - the first is with X, whose zeros are skipped, or with the labelled rows of the adjoint's right side;
-// - the last is needed for its norm alone, and that is told by a thin r' Ω with a random Ω.
+// - the first is with X, whose zeros are skipped, or with the labelled rows of the adjoint's right-hand side;
+// - the last is needed for its norm alone, which r' Ω with a thin random Ω estimates.
 #include <torch/torch.h>
 
 #include <cmath>
@@ -33,11 +33,11 @@ namespace eignn {
 
 namespace {
 
-// X, and its entries one by one where they are few.
+// X, also as a sparse matrix where it has few entries.
 struct Source {
   torch::Tensor X;
   double norm;
-  std::shared_ptr<const SparseProduct> entries;  // null: too many
+  std::shared_ptr<const SparseProduct> entries;  // null: X has too many
   torch::Tensor sketch;                          // Ω: entries N(0, 1/64), so that E ‖r Ω‖² = ‖r‖²
 
   Source(const NodeOperator& S, const torch::Tensor& features) : X(features), norm(norm_of(S, features)) {
@@ -76,12 +76,12 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
   }
 
  private:
-  // Vᵀ C, Vᵀ FᵀF C and FᵀF C, for C = I or the sketch.
-  struct Seen {
+  // Vᵀ C, Vᵀ FᵀF C and FᵀF C, for C = I or C = Ω.
+  struct ProductsWith {
     torch::Tensor Vt, V_gram, gram;
   };
 
-  // Of both in one go: a GPU is waited for once.
+  // Both norms with one synchronisation with the GPU.
   std::pair<double, double> norms_of(const torch::Tensor& A, const torch::Tensor& B) const {
     if (A.is_cpu() || S_->rows_here() != S_->rows()) return {S_->norm(A), S_->norm(B)};
     const auto both = torch::stack(at::_foreach_norm({A, B})).to(torch::kFloat64).cpu();
@@ -101,13 +101,15 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
     return down == 1 ? W : W.div_(down);
   }
 
-  // r' C for what a round leaves of r; U is undefined after a round without deflation. Uses up r FᵀF C.
-  torch::Tensor left_of(torch::Tensor r_gram_C, const torch::Tensor& U, const Seen& C, bool adjoint) const {
+  // r' C after a round; U is undefined for a round without deflation. Overwrites r FᵀF C.
+  torch::Tensor next_residual(torch::Tensor r_gram_C, const torch::Tensor& U, const ProductsWith& C,
+                              bool adjoint) const {
     if (!U.defined()) return propagate(r_gram_C, adjoint).mul_(scale_);
     return propagate(r_gram_C.addmm_(U, C.V_gram), adjoint).mul_(scale_).addmm_(U, C.Vt, 1, -1);
   }
 
-  // Z for ‖X‖ near 1 in rounds, of which `count` becomes the number; times(C) is X C.
+  // Solves for Z in rounds; ‖X‖ must be in scale (out_of_scale() is 0). `count` becomes the number of rounds.
+  // times(C) is X C.
   template <class Times>
   torch::Tensor solve(const torch::Tensor& X, const Times& times, double x_norm, bool adjoint,
                       int64_t& count) const {
@@ -115,49 +117,52 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
     const double tolerance = backward_tolerance(options_);
     torch::Tensor Z, r = X;
     double r_norm = x_norm;
-    bool apart = !deflation_.empty();
-    // r is what the rounds say of the residual. Z is rounded as it is added up, which r does not know: a few
-    // rounds of falling size stay below ten round-offs, and all else is held against X - A Z itself.
+    bool deflating = !deflation_.empty();
+    // r is the residual by recurrence, which does not include the rounding of Z as it is summed up. Over a
+    // few rounds with falling r that rounding stays below 10u; otherwise X - A Z itself is computed before
+    // the solve ends.
     constexpr int64_t few = 8;
-    const bool sketchable =
-        apart && X.size(1) > 2 * source_->sketch.size(1) && tolerance >= 10 * unit_roundoff(X.scalar_type());
-    const auto rounding_is_below = [&] { return apart && sketchable && count <= few; };
+    const bool sketchable = deflating && X.size(1) > 2 * source_->sketch.size(1) &&
+                            tolerance >= 10 * unit_roundoff(X.scalar_type());
+    const auto recurrence_is_reliable = [&] { return deflating && sketchable && count <= few; };
     for (count = 0; r_norm > 0;) {
       if (++count > options_.max_iterations) give_up(count);
       torch::Tensor U;
-      if (apart) {
+      if (deflating) {
         const auto c = count == 1 ? times(deflation_.V) : r.mm(deflation_.V);
         U = thin_.correction(c, *S_, adjoint);
       }
       Z = Z.defined() ? Z.add_(r) : r.clone();
-      if (apart) Z.addmm_(U, whole_.Vt);
-      // Whether the next residual is small. With 64 columns the sketch of one direction says less than 0.67
-      // of its size once in 20 000 times, and that of several less often.
-      constexpr double surely = 0.67;
-      const auto told = [&] { return left_of(r.mm(sketched_.gram), U, sketched_, adjoint); };
+      if (deflating) Z.addmm_(U, whole_.Vt);
+      // Estimates the next residual r'. With 64 columns the sketch of a rank-one r' is below 0.67 ‖r'‖ once
+      // in 20 000 times, and of a higher rank less often.
+      constexpr double sketch_margin = 0.67;
+      const auto sketched_residual = [&] {
+        return next_residual(r.mm(sketched_.gram), U, sketched_, adjoint);
+      };
       const auto bound_for = [&](double z_norm) { return tolerance * (x_norm + z_norm); };
-      // After the first round it is hardly ever small enough, and a sketch would be for nothing.
+      // r' is hardly ever small enough after the first round, so that a sketch would not pay there.
       std::optional<double> z_norm;
-      if (count > 1 && rounding_is_below()) {
-        const auto [of_z, of_told] = norms_of(Z, told());
-        if (of_told <= surely * bound_for(of_z)) return Z;
+      if (count > 1 && recurrence_is_reliable()) {
+        const auto [of_z, of_told] = norms_of(Z, sketched_residual());
+        if (of_told <= sketch_margin * bound_for(of_z)) return Z;
         z_norm = of_z;
       }
-      r = left_of(count == 1 ? times(gram()) : r.mm(gram()), U, whole_, adjoint);
+      r = next_residual(count == 1 ? times(gram()) : r.mm(gram()), U, whole_, adjoint);
       const double before = r_norm;
       if (z_norm)
         r_norm = S_->norm(r);
       else
         std::tie(z_norm, r_norm) = norms_of(Z, r);
       const double bound = bound_for(*z_norm);
-      if (r_norm <= bound && !rounding_is_below()) {
+      if (r_norm <= bound && !recurrence_is_reliable()) {
         r = residual(X, Z, adjoint);
         r_norm = S_->norm(r);
       }
       refuse_infinite(r_norm);
-      if (r_norm <= bound) return Z.add_(r);  // a step of the recurrence for nothing: r is there
-      // Where S is far from normal the split may not pay; the recurrence itself converges for every S.
-      if (r_norm > 0.5 * before) apart = false;
+      if (r_norm <= bound) return Z.add_(r);  // one more step of the recurrence at no cost
+      // Where S is far from normal deflation may not reduce r; the plain recurrence converges for every S.
+      if (r_norm > 0.5 * before) deflating = false;
     }
     return Z.defined() ? Z : X.clone();
   }
@@ -165,7 +170,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
   std::shared_ptr<const Source> source_;
   Deflation deflation_;
   ThinSystems thin_;
-  Seen whole_, sketched_;
+  ProductsWith whole_, sketched_;
 };
 
 class DeflatedSolver : public Solver {

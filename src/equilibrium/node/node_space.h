@@ -1,4 +1,4 @@
-// What solvers that keep Z itself share: the residual and the gradient, by products with S and g.
+// Base of the solvers that keep Z in node space: the residual and the gradient, by products with S and g.
 #pragma once
 
 #include <fmt/format.h>
@@ -45,13 +45,14 @@ class NodeSpaceEquilibrium : public Equilibrium {
         contraction_(F, options.gamma, options.epsilon, check),
         scale_(options.gamma * contraction_.scale()) {}
 
-  /// W = γ S W g + Y, of a Y that is 0 at other nodes.
+  /// W = γ S W g + Y, where Y has rows at the nodes of `index` and is 0 elsewhere. `count` becomes the number
+  /// of iterations.
   virtual torch::Tensor solve_adjoint(const torch::Tensor& index, const torch::Tensor& Y,
                                       int64_t& count) const = 0;
 
   const torch::Tensor& gram() const { return contraction_.gram(); }
 
-  /// Rows of other nodes are 0.
+  /// A matrix over all nodes with these rows added at `index` and 0 elsewhere.
   torch::Tensor at_all_nodes(const torch::Tensor& index, const torch::Tensor& rows) const {
     if (!index.defined()) return rows;
     return torch::zeros({Z_.size(0), rows.size(1)}, rows.options()).index_add_(0, index, rows);
@@ -72,7 +73,7 @@ class NodeSpaceEquilibrium : public Equilibrium {
     if (!std::isfinite(norm)) throw not_finite(name_);
   }
 
-  // Z at all nodes is given away without a copy.
+  // do_rows() returns Z_ itself without a copy, so a caller may have written to it.
   void require_unchanged_Z() const {
     if (version_given_ && *version_given_ != Z_._version())
       throw ArgumentError("Z", "what rows() returned was written to", "solve again, and write to a copy");

@@ -1,7 +1,8 @@
 // picard: the recurrence Z ← γ Sᵀ Z g + X, for any S, without an eigendecomposition.
 //
-// With r = X - Z + γ Sᵀ Z g a step is Z ← Z + r: O(n m² + nnz m), and K ≈ log(tol)/log(γ μ₁) of them. Stops
-// at a proven bound, ‖r‖ ≤ tol (‖X‖ + ‖Z‖), and the Z that is returned is one step better.
+// With r = X - Z + γ Sᵀ Z g a step is Z ← Z + r. A step costs O(n m² + nnz m), and K ≈ log(tol)/log(γ μ₁)
+// steps are needed. Stops when the true residual satisfies ‖r‖ ≤ tol (‖X‖ + ‖Z‖), and returns the Z of one
+// step further.
 #include <torch/torch.h>
 
 #include "equilibrium/node/node_space.h"
@@ -41,7 +42,7 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
       r_norm = S_->norm(r);
       refuse_infinite(r_norm);
     }
-    return Z + r;  // a step of the recurrence for nothing: r is there
+    return Z + r;  // one more step at no cost
   }
 
   torch::Tensor solve(const torch::Tensor& X, bool adjoint, int64_t& count) const {
@@ -51,7 +52,7 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
     if (const int k = out_of_scale(x_norm); k != 0)
       return solve(X * std::ldexp(1.0, -k), adjoint, count).mul_(std::ldexp(1.0, k));
     if (!options_.tf32) return sweep(X, x_norm, tolerance, adjoint, count);
-    // The residual obeys the same equation as Z, and its solution is what Z lacks.
+    // Iterative refinement: the error of Z solves the same equation with r in place of X.
     auto Z = torch::zeros_like(X), r = X;
     double r_norm = x_norm;
     constexpr int most_sweeps = 20;

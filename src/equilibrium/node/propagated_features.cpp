@@ -62,7 +62,8 @@ void PropagatedFeatures::forget() {
   sets_.clear();
 }
 
-// Of a new set there are none yet.
+// The terms known for this set of nodes (none for a new set). Drops the oldest sets while all together take
+// too much memory.
 PropagatedFeatures::Terms& PropagatedFeatures::terms_at(const torch::Tensor& index) {
   Terms* terms = sets_.find(index);
   if (terms == nullptr) terms = &sets_.add(index, {});
@@ -71,7 +72,8 @@ PropagatedFeatures::Terms& PropagatedFeatures::terms_at(const torch::Tensor& ind
   return sets_.entries().back().value;
 }
 
-// The terms below `count` that the set lacks, by a recurrence that starts again, some columns at a time.
+// Adds the terms below `count` that the set lacks, by running the recurrence again from p = 0, a block of
+// columns at a time.
 void PropagatedFeatures::replay(const torch::Tensor& index, int64_t count, Terms& terms) const {
   const auto first = static_cast<int64_t>(terms.size());
   if (first >= count) return;
@@ -86,8 +88,8 @@ void PropagatedFeatures::replay(const torch::Tensor& index, int64_t count, Terms
   }
 }
 
-// One step of the recurrence. The new term goes to the set that is asked for, and to others that have all
-// terms before it and may still grow.
+// One step of the recurrence. The new term is added to the requested set, and to other sets that have all
+// terms before it and are within the memory limits.
 void PropagatedFeatures::advance_with(const Terms& asked) {
   for (Sweep& sweep : sweeps_) sweep.advance(*S_);
   const int64_t term = sweeps_[0].term;
@@ -98,7 +100,7 @@ void PropagatedFeatures::advance_with(const Terms& asked) {
   }
 }
 
-// The term at which the recurrence stands.
+// Adds the current term of the recurrence.
 void PropagatedFeatures::append_current_term(const torch::Tensor& index, Terms& terms) const {
   terms.push_back(space_for(index));
   for (const Sweep& sweep : sweeps_) sweep.write(index, terms.back());
@@ -116,7 +118,7 @@ const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& in
     if (have() < count && have() == sweeps_[0].term) append_current_term(index, terms);
     while (have() < count) advance_with(terms);
     return terms;
-  } catch (...) {  // a set may have got only some columns of its last term
+  } catch (...) {  // the last term of a set may be incomplete
     forget();
     throw;
   }

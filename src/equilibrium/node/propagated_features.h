@@ -1,4 +1,4 @@
-// T_p(S) X at the nodes that are asked for: all that a training epoch needs to know of a graph whose X stays.
+// T_p(S) X at the requested nodes: for a fixed X, a training epoch needs nothing else of the graph.
 #pragma once
 
 #include <torch/types.h>
@@ -12,8 +12,8 @@
 
 namespace eignn {
 
-/// Of one symmetric S and one X. Keeps the last few sets of nodes that it was asked for; what it says does
-/// not depend on them, so that a run which is taken up again goes on as it would have.
+/// Of one symmetric S and one X. Caches the last few sets of nodes. The results do not depend on what is
+/// cached, so that a resumed run has the same results as one that was not interrupted.
 class PropagatedFeatures {
  public:
   PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X);
@@ -21,20 +21,21 @@ class PropagatedFeatures {
   /// ‖X‖
   double norm() const { return norm_; }
 
-  /// T_0 X, T_1 X, … at these nodes, (nodes, m) each: so many terms or more. Valid until the next call.
+  /// T_0 X, T_1 X, … at these nodes, (nodes, m) each: at least `terms` of them. Valid until the next call.
   const std::vector<torch::Tensor>& at(const torch::Tensor& index, int64_t terms);
 
-  /// Whether so many terms at so many nodes are few enough to keep: not more than the four n×m matrices that
-  /// an iteration works on, or 1 GiB. All sets together take two or three times that at most.
+  /// Whether so many terms at so many nodes may be kept: the limit for a set is the size of the four n×m
+  /// matrices that an iteration works on, or 1 GiB if that is more. All sets together take at most about
+  /// three times that.
   bool affordable(int64_t nodes, int64_t terms) const;
 
-  /// Gives all memory back.
+  /// Releases all memory.
   void forget();
 
  private:
   /// The recurrence for T_p(S) X at all nodes, for some columns of X.
   struct Sweep {
-    int64_t from, columns;    // those of X; the others fill cache lines
+    int64_t from, columns;    // of X; `now` and `last` are padded to whole cache lines
     torch::Tensor now, last;  // T_p X, T_p-1 X
     int64_t term = 0;         // p
 
@@ -55,7 +56,7 @@ class PropagatedFeatures {
   std::shared_ptr<const NodeOperator> S_;
   torch::Tensor X_;
   double norm_;
-  std::vector<Sweep> sweeps_;  // of all columns, at the same term; empty: not begun
+  std::vector<Sweep> sweeps_;  // for all columns, all at the same term; empty: not begun
   NodeSetCache<Terms> sets_{8};
 };
 

@@ -5,8 +5,8 @@
 
 namespace eignn {
 
-/// Chebyshev's ω for the spectrum [-a, a], column by column: ω₁ = 1, ω₂ = 1/(1 - a²/2), then 1/(1 - a²
-/// ω_k/4). For a directed graph all are 1. Of a tensor, or of one number.
+/// Chebyshev's ω for the spectrum [-a, a]: ω₁ = 1, ω₂ = 1/(1 - a²/2), then ω_k+1 = 1/(1 - a² ω_k/4). For a
+/// directed graph all are 1. `Numbers` is a tensor with an a per column, or a double.
 template <class Numbers>
 class Relaxation {
  public:

@@ -9,8 +9,8 @@ namespace eignn {
 
 namespace {
 
-// The least k for which the terms from p = k on add up to at most `tolerance`, those of the derivative in a
-// as well, or most + 1. With q' = 1/(s(1+s)):
+// The least k for which the terms from p = k on, and those of the derivative in a, add up to at most
+// `tolerance`; most + 1 where that takes more than `most` terms. With q' = 1/(s(1+s)):
 //
 //     Σ 2 q^p / s = 2 q^k/(1-q) / s
 //     Σ 2 (q^p / s)' = 2 q^(k-1) (k/(1-q) + q/(1-q)²) q'/s + 2 q^k/(1-q) a/s³

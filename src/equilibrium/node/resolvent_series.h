@@ -1,8 +1,9 @@
-// 1/(1 - aλ) as a series in λ, for many a at once: what a symmetric S does to Z, separated from what g does.
+// 1/(1 - aλ) as a series in λ, for many a at once. It separates the effect of a symmetric S on Z from that of
+// g.
 //
 //     1/(1 - aλ) = Σ_p c_p(a) T_p(λ),   c_p = (2 - δ_p0) q^p / s,   s = √(1-a²),   q = a/(1+s),   |λ| ≤ 1
 //
-// chebyshev.h has the same function as a series in μ, of which a = γμ.
+// chebyshev.h has the same function, with a = γμ, as a series in μ.
 #pragma once
 
 #include <torch/types.h>
@@ -14,22 +15,22 @@ namespace eignn {
 
 class ResolventSeries {
  public:
-  /// `a` in [0, 1) and ascending, (m,) in float64. The terms left out are, of value and derivative, at most
-  /// `tolerance`; where that takes more than `most_terms` the series is of no use.
+  /// `a` is in [0, 1) and ascending, (m,) in float64. The terms left out sum to at most `tolerance`, in the
+  /// value and in the derivative. Where that takes more than `most_terms`, converges() is false.
   ResolventSeries(const torch::Tensor& a, const torch::Tensor& one_minus_a, double tolerance,
                   int64_t most_terms);
 
   bool converges() const { return converges_; }
-  /// How many terms the last a takes.
+  /// The number of terms for the largest a.
   int64_t terms() const { return terms_.back(); }
-  /// The first a that term p still has a part in.
+  /// Index of the first a whose series has a term p; so have all after it.
   int64_t first(int64_t p) const;
 
   /// c_p for p < terms(): (terms, m).
   torch::Tensor coefficients() const;
 
   /// Divided differences (c_p(a_i) - c_p(a_j)) / (a_i - a_j), (m, m), for p = 0, 1, …; the derivative where
-  /// the two are equal. Nothing in them cancels.
+  /// a_i = a_j. Computed without cancellation.
   class Slopes {
    public:
     explicit Slopes(const ResolventSeries& series);

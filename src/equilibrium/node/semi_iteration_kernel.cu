@@ -9,19 +9,19 @@ namespace eignn {
 namespace {
 
 constexpr int group = semi_iteration_group, threads = 256, lanes = 32;
-constexpr int in_quad = 4, quads = group / in_quad, slots = lanes / quads;  // of a warp on a row
+constexpr int in_quad = 4, quads = group / in_quad, slots = lanes / quads;  // of a warp that works on one row
 
 template <class T>
 struct alignas(16) Quad {
   T at[in_quad];
 };
 
-// How many entries of a row a lane has under way: a hub's row is a matter of latency.
+// How many entries of a row a lane loads ahead: long rows are bound by memory latency.
 template <class T>
 constexpr int under_way = 32 / sizeof(T);
 
-// Σ_e value_e y_column(e) over a row, four columns to a lane: `slots` entries at a time, summed over the
-// slots at the end.
+// Σ_e value_e y_column(e) over a row, four columns per lane. The warp takes `slots` entries at a time and
+// sums over the slots at the end.
 template <class T>
 __device__ __forceinline__ Quad<T> receive(const SemiIteration<T>& s, int row, const T* y, int stride,
                                            int slot) {
@@ -55,7 +55,8 @@ __global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ 
   T *now = s.now, *before = s.before;
   const int64_t thread = static_cast<int64_t>(blockIdx.x) * threads + threadIdx.x,
                 all = static_cast<int64_t>(gridDim.x) * threads;
-  // Whole groups of c. Columns without steps stay what they are.
+  // now = c, padded with zeros to whole groups of columns. In groups without steps y = c, and the correction
+  // is 0.
   for (int64_t k = thread; k < s.M.rows * stride; k += all) {
     const int row = static_cast<int>(k / stride), j = static_cast<int>(k % stride);
     now[k] = j < s.columns ? s.c[static_cast<int64_t>(row) * s.columns + j] : T(0);
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ 
   grid.sync();
   const int warp = static_cast<int>(thread / lanes), warps = static_cast<int>(all / lanes),
             lane = threadIdx.x % lanes, slot = lane / quads;
-  int first = 0;  // of the groups that are at work
+  int first = 0;  // of the groups still active
   for (int step = 0; step < s.steps[groups - 1]; ++step) {
     while (s.steps[first] <= step) ++first;
     const int active = groups - first;
@@ -96,15 +97,16 @@ __global__ void __launch_bounds__(threads) semi_iterate(const __grid_constant__ 
 }  // namespace
 
 bool semi_iteration_fits_on_gpu(int64_t rows, int64_t columns) {
-  constexpr int64_t most_rows = (int64_t{1} << 30) / most_semi_iteration_groups;  // that an int counts
+  constexpr int64_t most_rows = (int64_t{1} << 30) / most_semi_iteration_groups;  // an int counts the items
   if (rows > most_rows || columns > most_semi_iteration_groups * group) return false;
-  return has_our_kernels() && has_waiting_grids();
+  return has_our_kernels() && has_cooperative_launch();
 }
 
 template <class T>
 void run_semi_iteration_on_gpu(const SemiIteration<T>& problem, void* stream) {
-  const int64_t items = problem.M.rows * most_semi_iteration_groups;  // a warp has one at a time
-  launch_waiting<SemiIteration<T>>(semi_iterate<T>, items * lanes / threads + 1, threads, stream, problem);
+  const int64_t items = problem.M.rows * most_semi_iteration_groups;  // a warp takes one at a time
+  launch_cooperative<SemiIteration<T>>(semi_iterate<T>, items * lanes / threads + 1, threads, stream,
+                                       problem);
 }
 
 template void run_semi_iteration_on_gpu(const SemiIteration<float>&, void*);

@@ -1,11 +1,11 @@
-// sparse: graphs with millions of nodes, any S. With g = Q diag(μ) Qᵀ, column by column of Z̃ = Z Q,
+// sparse: for graphs with millions of nodes and any S. With g = Q diag(μ) Qᵀ each column of Z̃ = Z Q solves
 //
 //     (I - γμ Sᵀ) z̃ = x̃,      R = Q W̃ᵀ (Sᵀ Z̃) Qᵀ
 //
-// by a semi-iteration (sparse_iteration.cpp), or, at the few nodes that training asks for, by a series
-// without products with S (sparse_series.cpp). A step: one m×m eigendecomposition, three products n×m×m, O(K
-// · nnz · m) with K about 8 in float32 for the first weights. Memory: X, Z̃, W̃ and four blocks of at most 64
-// columns; nothing n×n.
+// by a semi-iteration (sparse_iteration.cpp), or, at the few nodes that training reads, by a series without
+// products with S (sparse_series.cpp). A step costs one m×m eigendecomposition, three products n×m×m, and O(K
+// · nnz · m) with K about 8 in float32 for the initial weights. Memory: X, Z̃, W̃ and blocks of at most 64
+// columns; nothing is n×n.
 #include <torch/torch.h>
 
 #include <memory>
@@ -27,7 +27,7 @@ namespace {
 
 class SparseEquilibrium : public Equilibrium {
  public:
-  /// `features` are X's, where the same X is to be solved for many F; else null.
+  /// `features` belong to X where the same X will be solved for many F; null otherwise.
   SparseEquilibrium(std::shared_ptr<const NodeOperator> S, std::shared_ptr<IterationBuffers> buffers,
                     std::shared_ptr<PropagatedFeatures> features, const torch::Tensor& F,
                     const torch::Tensor& X, const SolverOptions& options)
@@ -83,7 +83,7 @@ class SparseEquilibrium : public Equilibrium {
   }
 
  private:
-  // Q without the columns that fill up.
+  // Q without its padding columns.
   torch::Tensor basis() const {
     const auto& Q = iteration_.Q();
     const int64_t m = Q.size(0);
@@ -94,7 +94,7 @@ class SparseEquilibrium : public Equilibrium {
     return series_ ? series_->terms_at(index, columns) : nullptr;
   }
 
-  // Z̃ at all nodes, solved when it is first asked for.
+  // Z̃ at all nodes, solved on the first call.
   const torch::Tensor& Z() const {
     if (!Z_.defined()) {
       const Stopwatch watch;
@@ -106,10 +106,10 @@ class SparseEquilibrium : public Equilibrium {
   }
 
   std::shared_ptr<const NodeOperator> S_;
-  DecomposedContraction g_;  // in float64: a basis that is orthogonal to float32 alone would spend the bound
+  DecomposedContraction g_;  // in float64: float32's loss of orthogonality would use up the bound
   SparseIteration iteration_;
   std::shared_ptr<PropagatedFeatures> features_;
-  std::unique_ptr<SparseSeries> series_;  // null: of no use here
+  std::unique_ptr<SparseSeries> series_;  // null: not used
   torch::Tensor X_;
   mutable torch::Tensor Z_;  // Z̃ (n, m')
 };
@@ -126,9 +126,9 @@ class SparseSolver : public Solver {
   const char* name() const override { return "sparse"; }
 
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
-    // An X that is to be differentiated is another one next time, and Z at all nodes is needed anyway.
+    // An X that requires a gradient will change, and its gradient needs Z at all nodes anyway.
     std::shared_ptr<PropagatedFeatures> features;
-    if (product_->symmetric() && options_.features_stay && !X.requires_grad())
+    if (product_->symmetric() && options_.fixed_features && !X.requires_grad())
       features = features_.get(
           X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
     return std::make_shared<SparseEquilibrium>(product_, buffers_, std::move(features), F, X.detach(),

@@ -1,16 +1,16 @@
-// With g = Q diag(μ) Qᵀ, X̃ = X Q and a = γμ, column by column
+// With g = Q diag(μ) Qᵀ, X̃ = X Q and a = γμ, each column z̃ of Z̃ = Z Q solves
 //
 //     (I - a Sᵀ) z̃ = x̃
 //     r = x̃ + a Sᵀ z̃_k - z̃_k,   z̃_k+1 = z̃_k-1 + ω_k+1 (r + z̃_k - z̃_k-1)
 //
-// A symmetric S has its spectrum in [-1, 1], and ω are Chebyshev's for [-a, a]: the error falls by
-// a/(1 + √(1-a²)) a product. A directed one has it in the disc, where ω = 1 (Neumann's series) is the best
-// that one can do without knowing more: it falls by a. At most one μ is so near 1 that this is slow; for a
-// symmetric S conjugate gradients take that column.
+// A symmetric S has its spectrum in [-1, 1], and ω are Chebyshev's weights for [-a, a]: the error falls by
+// a/(1 + √(1-a²)) per product. The spectrum of a directed S lies in the unit disc, for which ω = 1 (Neumann's
+// series) is optimal: the error falls by a. At most one μ is so near 1 that this is slow; for a symmetric S
+// conjugate gradients solve that column.
 //
-// r is the residual of z̃_k itself and not a recurrence, so stopping on it is a proven bound that costs
-// nothing. The smaller μ, the sooner a column is done: μ ascends, and the columns still active are the last.
-// Each iteration reads nnz + 3n rows and writes n.
+// r is the true residual of z̃_k and not a recurrence for it, so the stopping test is a proven bound at no
+// extra cost. A column with smaller μ converges sooner; μ ascends, so the columns still active are the last
+// ones. Each iteration reads nnz + 3n rows and writes n.
 #include "equilibrium/node/sparse_iteration.h"
 
 #include <torch/torch.h>
@@ -33,18 +33,18 @@ namespace {
 
 constexpr const char* remedy = "use solver direct, or a smaller γ";
 
-// Above it, Chebyshev's method takes more than a hundred products in float32; Σμ² < 1 lets one μ at most be
-// there.
+// For larger a Chebyshev's method takes more than a hundred products in float32. Since Σμ² < 1, at most one μ
+// is that large.
 constexpr double slow_from = 0.98;
 
-// (n, columns) in the memory that is kept, where it has that shape.
+// Returns `kept`, allocated again only where it is not (n, columns).
 torch::Tensor buffer(torch::Tensor& kept, int64_t n, int64_t columns, const torch::TensorOptions& options) {
   if (!kept.defined() || kept.size(0) != n || kept.size(1) != columns)
     kept = in_large_pages({n, columns}, options);
   return kept;
 }
 
-// The columns of (I - S diag(a)) Z = X as conjugate_gradients.h wants them, S symmetric.
+// The columns of Z - S Z diag(a) = X, S symmetric, as the `Systems` of conjugate_gradients.h.
 struct ColumnSystems {
   const NodeOperator& S;
   torch::Tensor a;
@@ -57,9 +57,9 @@ struct ColumnSystems {
   }
   double norm(const torch::Tensor& r) const { return dots(r, r).sum().sqrt().item<double>(); }
   double bound(const torch::Tensor& Z) const { return tolerance * (x_norm + S.norm(Z)); }
-  bool believes(const torch::Tensor&, double) const {
+  bool accepts_without_recomputing(const torch::Tensor&, double) const {
     return false;
-  }  // r is recomputed before it is believed
+  }  // the true r is always recomputed
 
   struct Sweep {
     const ColumnSystems& systems;
@@ -87,7 +87,8 @@ SparseIteration::SparseIteration(std::shared_ptr<const NodeOperator> S,
   a_ = torch::cat({torch::zeros({fill}, g.a.options()), g.a}).to(options.dtype);
 }
 
-// Blocks of columns that a step of the iteration takes, the last of them full.
+// Calls work(first, columns) for blocks of columns, each of most_lines cache lines but for the first, which
+// has the rest.
 template <class Work>
 void SparseIteration::for_each_block(const Work& work) const {
   const int64_t all = a_.size(0), most = most_lines * line_;
@@ -138,7 +139,7 @@ int64_t SparseIteration::iterate(const torch::Tensor& X, const torch::Tensor& a,
     int64_t end = begin;
     while (end < width - slow && is_small(squares, end - begin, x2.data_ptr<double>()[end], x_norm)) ++end;
     end = end < width - slow ? end - end % line_ : width;
-    // The residual was that of `now`; Z and the other buffer take turns at being that.
+    // The residual belongs to `now`, which is Z and the other buffer in turn.
     if (end > begin && !now.is_same(Z))
       Z.narrow(1, begin, end - begin).copy_(now.narrow(1, begin, end - begin));
     begin = end;
@@ -148,8 +149,9 @@ int64_t SparseIteration::iterate(const torch::Tensor& X, const torch::Tensor& a,
   return slow == 0 ? products : products + solve_slow(X, a, slow, Z);
 }
 
-// Half of what a column's residual may be is in proportion to the column, half is the same for all:
-// together ‖R‖ ≤ tol (‖X‖ + ‖Z‖), and no column has to go below its own rounding.
+// Half of the squared residual allowed to a column is proportional to the column, and half is the same for
+// all columns. Together they give ‖R‖ ≤ tol (‖X‖ + ‖Z‖), and no column is required to be below its own
+// rounding.
 bool SparseIteration::is_small(const NodeOperator::Squares& squares, int64_t column, double x2,
                                double x_norm) const {
   const double tolerance = backward_tolerance(options_), z2 = squares.z.data_ptr<double>()[column];
@@ -163,7 +165,7 @@ int64_t SparseIteration::solve_slow(const torch::Tensor& X, const torch::Tensor&
                                     torch::Tensor& Z) const {
   const auto tail = [&](const torch::Tensor& t) { return t.narrow(-1, t.size(-1) - slow, slow); };
   SolverOptions options = options_;
-  options.tolerance = backward_tolerance(options_) / std::sqrt(2);  // their half, as above
+  options.tolerance = backward_tolerance(options_) / std::sqrt(2);  // their half, as in is_small()
   const auto x = tail(X).contiguous();
   auto z = tail(Z).clone(torch::MemoryFormat::Contiguous);
   const ColumnSystems systems{*S_, tail(a), S_->norm(x), options.tolerance};

@@ -1,5 +1,5 @@
-// Semi-iterations on (I - a Sᵀ) z̃ = x̃ for many columns at once; the equations and the cost stand in
-// sparse_iteration.cpp.
+// Semi-iterations on (I - a Sᵀ) z̃ = x̃ for many columns at once; sparse_iteration.cpp has the equations and
+// the cost.
 #pragma once
 
 #include <torch/types.h>
@@ -14,7 +14,8 @@
 
 namespace eignn {
 
-/// Buffers of a block of columns; kept and reused, since fresh pages cost as much as a product.
+/// Buffers of a block of columns. They are reused, since page faults in fresh memory cost as much as a
+/// product.
 struct IterationBuffers {
   torch::Tensor X, other;
 };
@@ -25,15 +26,15 @@ class SparseIteration {
   SparseIteration(std::shared_ptr<const NodeOperator> S, std::shared_ptr<IterationBuffers> buffers,
                   const DecomposedContraction& g, const SolverOptions& options);
 
-  /// Q (m, m'): whole cache lines of columns; those that fill up are zero, have μ = 0, and come first.
+  /// Q (m, m'), padded to whole cache lines by zero columns with μ = 0, which come first.
   const torch::Tensor& Q() const { return Q_; }
 
-  /// Writes X times the columns of Q that it is given.
+  /// Writes X Q_columns to `to`.
   using Rotate = std::function<void(const torch::Tensor& Q_columns, torch::Tensor& to)>;
 
-  /// Z̃ (n, m') for X̃ = X Q, a block of columns at a time; with S for Sᵀ in the adjoint. x_norm is ‖X‖, and
-  /// `count` becomes the products that the slowest column took. ConvergenceError where the residual stays
-  /// above the tolerance.
+  /// Z̃ (n, m') for X̃ = X Q, solved a block of columns at a time; the adjoint has S in place of Sᵀ. x_norm is
+  /// ‖X‖, and `count` becomes the number of products for the slowest column. ConvergenceError where the
+  /// residual stays above the tolerance.
   torch::Tensor solve(double x_norm, bool adjoint, int64_t& count, const Rotate& rotate) const;
 
   /// W̃ᵀ (Sᵀ Z̃), (m', m').

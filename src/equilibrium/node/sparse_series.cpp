@@ -1,10 +1,11 @@
-// Training asks for Z at the labelled nodes L alone, of an X that stays. There, for a symmetric S,
+// Training reads Z at the labelled nodes L alone, and X does not change. For a symmetric S
 //
 //     Z_L = Σ_p (T_p(S) X)_L Q diag(c_p(a)) Qᵀ
 //
-// with scalar c_p (resolvent_series.h): T_p(S) X is computed once, and neither a solve at these nodes nor its
-// gradient in F has a product with S any more: O(|L| m²) a term. Memory: two n×m matrices, from which the
-// recurrence goes on when training makes the series longer, and the rows (propagated_features.h).
+// with c_p applied to each eigenvalue (resolvent_series.h). T_p(S) X is computed once; after that neither a
+// solve at these nodes nor its gradient in F has a product with S, and a term costs O(|L| m²). Memory: two
+// n×m matrices, with which the recurrence continues when training needs more terms, and the rows at L
+// (propagated_features.h).
 #include "equilibrium/node/sparse_series.h"
 
 #include <torch/torch.h>
@@ -16,7 +17,7 @@
 
 namespace eignn {
 
-// Above it, rounding of the recurrence for T_p is no longer small beside the tolerance.
+// With more terms the rounding of the recurrence for T_p is no longer small compared with the tolerance.
 constexpr int64_t most_terms = 100;
 
 SparseSeries::SparseSeries(std::shared_ptr<const NodeOperator> S,
@@ -40,18 +41,19 @@ std::unique_ptr<SparseSeries> SparseSeries::make(std::shared_ptr<const NodeOpera
 }
 
 const SparseSeries::Terms* SparseSeries::terms_at(const torch::Tensor& index, int64_t columns) const {
-  constexpr int64_t least_columns = 8;  // to read T takes as long
+  constexpr int64_t least_columns = 8;  // reading T takes as long as fewer
   if (!index.defined()) return nullptr;
   const int64_t nodes = index.size(0), terms = series_.terms();
-  // An entry of S, gathered twice, costs as much as two to five of a dense product: on PPI, whose nodes
-  // have 29 neighbours and 50 features, both ways take the same time.
+  // Per term and feature the series has nodes · columns multiply-adds, where an iteration gathers the entries
+  // of S twice (solve and adjoint). Such an entry costs as much as two to five multiply-adds: on PPI, whose
+  // nodes have 29 neighbours and 50 features, both methods take the same time.
   if (nodes * std::max(columns, least_columns) > S_->entries() || !features_->affordable(nodes, terms))
     return nullptr;
   return &features_->at(index, terms);
 }
 
-// Σ_p T_p Q diag(c_p) Ĉ. Each term counts for the last columns of Q alone, and there are fewer and fewer of
-// them.
+// Σ_p T_p Q diag(c_p) Ĉ. Term p is needed only for the columns of Q from series_.first(p) on, which become
+// fewer as p grows.
 torch::Tensor SparseSeries::rows(const Terms& T, const torch::Tensor& C_hat) const {
   const auto c = series_.coefficients();
   const int64_t m = c.size(1);

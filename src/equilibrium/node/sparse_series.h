@@ -1,5 +1,5 @@
-// Z at a few nodes of a symmetric S, by a series whose products with S are done once for all F; the equations
-// stand in sparse_series.cpp.
+// Z at a few nodes of a symmetric S, by a series whose products with S are computed once for all F;
+// sparse_series.cpp has the equations.
 #pragma once
 
 #include <torch/types.h>
@@ -18,19 +18,19 @@ namespace eignn {
 /// The series for one g, over the features of one X.
 class SparseSeries {
  public:
-  /// Null where the series would be too long, or the tolerance asks for more than it can promise: it has no
-  /// residual test. Then `features` give their memory back.
+  /// Null where ‖X‖ is out of range, or the tolerance is below 10u (the series has no residual test), or the
+  /// series would be too long. In the last case the memory of `features` is released.
   static std::unique_ptr<SparseSeries> make(std::shared_ptr<const NodeOperator> S,
                                             std::shared_ptr<PropagatedFeatures> features,
                                             const DecomposedContraction& g, const SolverOptions& options);
 
-  /// Whether products of numbers of this size, and their sums, stay in range.
+  /// Whether products of matrices of this norm stay in the floating range.
   static bool in_range(double norm) { return norm == 0 || (norm > 1e-12 && norm < 1e12); }
 
   using Terms = std::vector<torch::Tensor>;
 
-  /// T_p(S) X at these nodes, where a product of it with so many columns costs less than one with S, which
-  /// has `entries`; else null.
+  /// T_p(S) X at these nodes, where the series for so many columns of Z C costs less than the iteration and
+  /// its terms fit into memory; null otherwise, and for an undefined index.
   const Terms* terms_at(const torch::Tensor& index, int64_t columns) const;
 
   /// Z C at the nodes of T, with Ĉ = Qᵀ C in float64; Z Q where Ĉ is undefined.

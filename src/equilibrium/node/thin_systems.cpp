@@ -19,7 +19,7 @@ namespace eignn {
 
 namespace {
 
-// y - c by one kernel on a GPU; undefined where there is none for it.
+// y - c by one kernel on a GPU; undefined where no kernel fits.
 #ifdef EIGNN_HAVE_CUDA
 torch::Tensor correction_in_one_kernel(const torch::Tensor& c, const NodeOperator& S, bool adjoint,
                                        const std::vector<int64_t>& begin, const torch::Tensor& a,

@@ -1,4 +1,4 @@
-// The systems of the large eigenvalues of g, one to a column.
+// The systems of the large eigenvalues of g, one per column.
 #pragma once
 
 #include <torch/types.h>
@@ -10,20 +10,20 @@
 
 namespace eignn {
 
-/// y - Sᵀ y diag(a) = c with a = γθ (S for Sᵀ in the adjoint), by Chebyshev's semi-iteration; Neumann's
-/// series for a directed S. A column takes as many steps as its a asks for where ‖S‖ ≤ 1, to the digits that
-/// a round of `deflated` gains.
+/// y - Sᵀ y diag(a) = c with a = γθ (S in place of Sᵀ in the adjoint), by Chebyshev's semi-iteration, or
+/// Neumann's series for a directed S. The number of steps of a column follows from its a: if ‖S‖ ≤ 1 the
+/// error falls to 1e-4, which is enough for a round of `deflated`.
 class ThinSystems {
  public:
   ThinSystems() = default;
   /// θ ascends, on the CPU in float64; `type` is that of c.
   ThinSystems(const torch::Tensor& theta, double gamma, bool symmetric, const torch::TensorOptions& type);
 
-  /// y - c: what the propagation adds to c.
+  /// y - c
   torch::Tensor correction(const torch::Tensor& c, const NodeOperator& S, bool adjoint) const;
 
  private:
-  std::vector<int64_t> begin_;  // of each step's columns: those still at work are the last
+  std::vector<int64_t> begin_;  // first column still active in each step
   torch::Tensor a_, omega_;     // (1, k), (steps, k)
 };
 

@@ -2,19 +2,20 @@
 //
 //     (I - γ λ_j g) ẑ_j = x̂_j
 //
-// n symmetric positive definite systems that share one matrix, so conjugate gradients on all of them at once
-// is one product with g per iteration (2 n m² flops). Three things keep the products few and small:
+// These are n symmetric positive definite systems that share the matrix g, so that an iteration of conjugate
+// gradients on all of them at once is one product with g (2 n m² flops). Three things keep the products few
+// and small:
 //
-// - the large eigenvalues of g are solved apart: M_j = I - γ λ_j V Θ Vᵀ preconditions (deflation.h);
+// - the large eigenvalues of g go into the preconditioner M_j = I - γ λ_j V Θ Vᵀ (deflation.h);
 // - where λ_j is zero to working precision ẑ_j = x̂_j, so only the r coordinates Q_r of S's range are kept:
-//   Z = X + Q_r (Ẑ - X̂), and the wide web graphs have r near n/2;
-// - rows go by falling |λ_j|, and those at the end, whose systems are nearly the identity, leave when they
-//   have converged.
+//   Z = X + Q_r (Ẑ - X̂). The web graphs (Chameleon, Squirrel) have r near n/2;
+// - rows are ordered by falling |λ_j|, and the last ones, whose systems are nearly the identity, are dropped
+//   from the iteration when they have converged.
 //
-// When only f = Z C is asked for, with a thin C, no ẑ is solved for: see krylov_series.cpp.
+// When only f = Z C is needed, with a thin C, no ẑ is computed: see krylov_series.cpp.
 //
-// Stops when ‖r‖ ≤ tol (‖X‖ + ‖Z‖) by the recurrence, and believes it when a random sketch of the true
-// residual, r Ω with a thin Ω, agrees; if not, it goes on from a recomputed residual.
+// Stops when the recurrence has ‖r‖ ≤ tol (‖X‖ + ‖Z‖) and a random sketch of the true residual, r Ω with a
+// thin Ω, agrees; if it does not, the iteration continues from a recomputed residual.
 #include <torch/torch.h>
 
 #include "equilibrium/chebyshev.h"
@@ -36,14 +37,15 @@ namespace eignn {
 
 namespace {
 
-// Of the tolerance, what S's neglected eigenvalues may take; the iteration has to reach the rest.
+// The shares of the tolerance for S's neglected eigenvalues and for the iteration. The two errors are
+// orthogonal.
 constexpr double share_of_neglected = 0.5, share_of_iteration = 0.85;  // 0.5² + 0.85² < 1
 
 torch::Tensor first_rows(const torch::Tensor& t, int64_t rows) {
   return t.narrow(0, 0, rows);
 }
 
-// A P = P - γ Λ P g. P may be the first rows only.
+// A P = P - γ Λ P g. P may have the first rows only.
 struct ShiftedSystems {
   torch::Tensor gram;              // (m, m)
   torch::Tensor scaled_lambda;     // γ λ_j / (ν + ε), (r, 1)
@@ -52,8 +54,8 @@ struct ShiftedSystems {
   torch::Tensor operator()(const torch::Tensor& P) const {
     return torch::addcmul(P, first_rows(scaled_lambda, P.size(0)), P.mm(gram), -1);
   }
-  /// ‖X - A Z‖_F, as (X - Z) Ω + γ Λ Z g Ω tells it: without a product r×m×m. An estimate: to some per cent
-  /// where the residual has many directions, to a quarter where it has one.
+  /// Estimates ‖X - A Z‖_F by the norm of (X - Z) Ω + γ Λ Z g Ω, without a product r×m×m. The relative error
+  /// is some per cent for a residual of high rank and about a quarter for one of rank one.
   double estimated_residual(const torch::Tensor& X, const torch::Tensor& Z) const {
     const ProductsInTf32 in_full(false);
     return torch::addcmul((X - Z).mm(sketch), scaled_lambda, Z.mm(g_sketch)).norm().item<double>();
@@ -67,7 +69,7 @@ struct Preconditioner {
   Preconditioner(const Deflation& deflation, const torch::Tensor& gamma_lambda) : V(deflation.V) {
     if (deflation.empty()) return;
     const auto a = gamma_lambda * deflation.theta.unsqueeze(0).to(gamma_lambda.options());
-    // Rounding may bring γλθ to 1; what matters here is that M stays positive definite.
+    // Rounding may bring γλθ to 1. The clamp keeps M positive definite.
     d = a / (1 - a).clamp_min(unit_roundoff(a.scalar_type()));
   }
   torch::Tensor operator()(const torch::Tensor& r) const {
@@ -76,8 +78,8 @@ struct Preconditioner {
   }
 };
 
-// The rows of A Z = X as conjugate_gradients.h wants them. ‖X‖ of the whole problem, whose other rows are
-// solved already, sets the scale; it is near 1.
+// The rows of A Z = X as the `Systems` of conjugate_gradients.h. x_norm is the ‖X‖ of the stopping bound; it
+// also counts the coordinates outside the range of S, where ẑ = x̂. Its out_of_scale() is 0.
 struct RowSystems {
   const ShiftedSystems& A;
   const Preconditioner& M;
@@ -92,28 +94,28 @@ struct RowSystems {
   double bound(const torch::Tensor& Z) const {
     return share_of_iteration * backward_tolerance(options) * (x_norm + Z.norm().item<double>());
   }
-  bool believes(const torch::Tensor& Z, double r_norm) const {
+  bool accepts_without_recomputing(const torch::Tensor& Z, double r_norm) const {
     constexpr double sketch_noise = 1.2;
     return r_norm <= bound(Z) && A.estimated_residual(X, Z) <= sketch_noise * bound(Z);
   }
 
-  // Rows go by falling |λ_j|: the last are the first to be done, and leave while all that left keep together
-  // no more than `may_stay` of ‖r‖².
+  // Rows are ordered by falling |λ_j|, so that the last ones converge first. They are dropped from the end
+  // while the ‖r‖² of all dropped rows stays within `drop_allowance_`.
   class Sweep {
    public:
     Sweep(const RowSystems& systems, double r_norm, double bound)
         : products_(systems.options.tf32),
           systems_(systems),
-          least_(systems.options.tf32 ? tf32_reduction * r_norm : 0),
-          may_stay_(0.2 * std::max(bound, least_) * std::max(bound, least_)),
+          sweep_goal_(systems.options.tf32 ? tf32_reduction * r_norm : 0),
+          drop_allowance_(0.2 * std::max(bound, sweep_goal_) * std::max(bound, sweep_goal_)),
           rows_(systems.X.size(0)) {}
 
     torch::Tensor active(const torch::Tensor& t) const { return first_rows(t, rows_); }
-    double goal(const torch::Tensor& Z) const { return std::max(systems_.bound(Z), least_); }
+    double goal(const torch::Tensor& Z) const { return std::max(systems_.bound(Z), sweep_goal_); }
     double reached(const torch::Tensor& r) {
       const auto squares = row_dots(r, r).squeeze(1).to(torch::kFloat64).to(torch::kCPU).contiguous();
       const double norm = std::sqrt(dropped_ + squares.sum().item<double>());
-      const double *row = squares.data_ptr<double>(), allowance = may_stay_ - dropped_;
+      const double *row = squares.data_ptr<double>(), allowance = drop_allowance_ - dropped_;
       double dropped = 0;
       while (rows_ > 1 && dropped + row[rows_ - 1] <= allowance) dropped += row[--rows_];
       dropped_ += dropped;
@@ -123,9 +125,9 @@ struct RowSystems {
    private:
     ProductsInTf32 products_;
     const RowSystems& systems_;
-    double least_, may_stay_;
-    int64_t rows_;        // still active: the first ones
-    double dropped_ = 0;  // ‖r‖² of those that left
+    double sweep_goal_, drop_allowance_;
+    int64_t rows_;        // the first rows_ rows are active
+    double dropped_ = 0;  // ‖r‖² of the dropped rows
   };
   Sweep begin_sweep(double r_norm, double bound) const { return Sweep(*this, r_norm, bound); }
 };
@@ -173,7 +175,7 @@ class KrylovEquilibrium : public Equilibrium {
     return rows_of(source_->X, index).mm(C) + range_->to_nodes((Z_hat_ - source_->X_hat).mm(C), index);
   }
 
-  // With o = Q_rᵀ 1: the range has Ẑ - o meanᵀ of the centred Z, the rest what X has there.
+  // In the range of S the centred Z has the coordinates Ẑ - o meanᵀ with o = Q_rᵀ 1. Outside of it Z = X.
   Moments do_moments() const override {
     const auto mean = this->mean();
     const auto inside = torch::addmm(Z_hat_, range_->ones, mean.unsqueeze(0), 1, -1).square_().sum(0);
@@ -251,7 +253,7 @@ class KrylovSolver : public Solver {
 
   std::shared_ptr<Projection> do_project(const torch::Tensor& F, const torch::Tensor& X,
                                          const torch::Tensor& C) override {
-    if (!starts_at(C)) return Solver::do_project(F, X, C);
+    if (!prefers_series(C)) return Solver::do_project(F, X, C);
     if (!alpha_.defined())
       alpha_ = chebyshev_coefficients(range_->lambda, options_.gamma,
                                       chebyshev_terms(options_.gamma, backward_tolerance(options_)));
@@ -263,8 +265,9 @@ class KrylovSolver : public Solver {
   }
 
  private:
-  // Whether the series from C costs less than the solves: about five products of r rows, forth and back.
-  bool starts_at(const torch::Tensor& C) const {
+  // Whether the series costs less than solving for Z, which takes about five products of r rows with g in the
+  // solve and its adjoint together.
+  bool prefers_series(const torch::Tensor& C) const {
     if (options_.gamma >= 1) return false;
     const int64_t terms = chebyshev_terms(options_.gamma, backward_tolerance(options_));
     return 2 * terms * C.size(1) < 5 * range_->lambda.size(0);
@@ -290,7 +293,7 @@ class KrylovSolver : public Solver {
   }
 
   std::shared_ptr<const RangeOfS> range_;
-  torch::Tensor alpha_;  // of the series, once it is asked for
+  torch::Tensor alpha_;  // of the series, computed on first use
   FeatureCache<std::shared_ptr<const KrylovSource>> features_;
 };
 

@@ -1,10 +1,10 @@
-// krylov's way to f = Z C for a thin C, without Z: in the eigenbasis of a symmetric S
+// krylov's projection f = Z C for a thin C, computed without Z. In the eigenbasis of a symmetric S
 //
-//     f̂_j = x̂_jᵀ (I - γ λ_j g)⁻¹ C = Σ_p α_p(λ_j) x̂_jᵀ T_p(2g - I) C,      f̂ = Σ_p α_p(Λ) X̂ P_pᵀ,   P_p = Cᵀ
-//     T_p
+//     f̂_j = x̂_jᵀ (I - γ λ_j g)⁻¹ C = Σ_p α_p(λ_j) x̂_jᵀ T_p(2g - I) C
+//     f̂ = Σ_p α_p(Λ) X̂ P_pᵀ,   P_p = Cᵀ T_p(2g - I)
 //
-// a series in g whose terms all j share (chebyshev.h). One product with a thin factor per term, O(m²
-// columns), and the gradient by the same recurrence run backwards.
+// is a series in g whose terms P_p are the same for all j (chebyshev.h). A term costs one product with a thin
+// factor, O(m² · columns). The gradient is the same recurrence run backwards.
 #include "equilibrium/spectral/krylov_series.h"
 
 #include <torch/torch.h>
@@ -32,7 +32,7 @@ class KrylovSeries : public Projection {
     twice_argument_ = {contraction_.gram(), contraction_.scale()};
     chain_.run(C_.t().unsqueeze(0), twice_argument_);
     f_minus_XC_ = chebyshev_sum(source_->X_hat, alpha_, chain_.P) - source_->X_hat.mm(C_);
-    contraction_.nu();  // is it finite?
+    contraction_.nu();  // throws where ν is not finite
   }
 
   // Z C = X C + Q_r (f̂ - X̂ C)

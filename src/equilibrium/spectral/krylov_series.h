@@ -1,4 +1,4 @@
-// What krylov's two ways share, and the one that goes by a series.
+// The features as both of krylov's methods use them, and the method that computes f = Z C by a series.
 #pragma once
 
 #include <torch/types.h>
@@ -14,7 +14,8 @@ namespace eignn {
 struct KrylovSource {
   torch::Tensor X, X_hat;  // (n, m), (r, m)
   double norm;             // ‖X‖
-  // What X has outside the range of S, and 1 has there: for each feature ‖x⊥‖² and ⟨1⊥, x⊥⟩.
+  // With x⊥ a feature's part outside the range of S, and 1⊥ that of the vector 1: ‖x⊥‖² and ⟨1⊥, x⊥⟩ of each
+  // feature.
   torch::Tensor rest_squares, rest_sums;
   torch::Tensor sketch;  // Ω: entries N(0, 1/8), so that E ‖r Ω‖² = ‖r‖²
 };

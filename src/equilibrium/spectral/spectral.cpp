@@ -3,8 +3,9 @@
 //     Ẑ = (G ∘ (X̂ Q_F)) Q_Fᵀ,   G_ji = 1 / (1 - γ μ_i λ_j)
 //     R = Q_F (W̃ᵀ Λ Z̃) Q_Fᵀ,    Z̃ = G ∘ (X̂ Q_F),  W̃ = G ∘ (Ŷ Q_F)
 //
-// Once: O(Σ k³) over the components. A step: one m×m eigendecomposition and O(n m²); no n×n product, since
-// loss and gradient meet node space only at the labelled rows.
+// The eigendecomposition of S costs O(Σ k³) over the components, once. A step costs one m×m
+// eigendecomposition and O(n m²). There is no n×n product, since loss and gradient need node space only at
+// the labelled rows.
 #include <torch/torch.h>
 
 #include "equilibrium/contraction.h"

@@ -14,7 +14,7 @@ namespace eignn {
 
 namespace {
 
-// λ = 1 with eigenvector D^½ 1 belongs to every component whose rows keep their degree: set it, exactly.
+// A component whose rows all have slack 0 has the eigenvalue 1 with the eigenvector D^½ 1. Sets both exactly.
 void pin_leading_pair(const Propagation& S, EigenBlock& block) {
   if (S.slack.empty()) return;
   auto leading = torch::empty({S.nodes}, torch::kFloat64);
@@ -24,9 +24,9 @@ void pin_leading_pair(const Propagation& S, EigenBlock& block) {
     at[k] = 1 / S.left[k];
   }
   block.values[S.nodes - 1] = 1.0;
-  // The least rotation that takes the computed v to the exact q, I - (v+q)(v+q)ᵀ/(1+vᵀq) + 2qvᵀ, takes the
-  // others along: on a long path they are rotated among each other, and an exact vector in the place of v
-  // alone would lean on its neighbours.
+  // Applies the smallest rotation that takes the computed v to the exact q, I - (v+q)(v+q)ᵀ/(1+vᵀq) + 2qvᵀ,
+  // to all eigenvectors. On a long path the computed eigenvectors of close eigenvalues are mixed, and
+  // replacing v alone would destroy their orthogonality.
   auto& V = block.vectors;
   const auto v = V.select(1, S.nodes - 1).clone();
   auto q = (leading / leading.norm()).to(v.options());
@@ -39,7 +39,7 @@ void pin_leading_pair(const Propagation& S, EigenBlock& block) {
 EigenBlock decompose(const Propagation& S, torch::Dtype dtype, torch::Device device) {
   EigenBlock block;
   std::tie(block.values, block.vectors) = symmetric_eigen(dense(S, dtype).to(device));
-  // By columns, as LAPACK leaves them and the store returns them: one layout, one order of summation.
+  // Column-major, as LAPACK and the store return them: one layout gives one order of summation.
   block.vectors = block.vectors.t().contiguous().t();
   pin_leading_pair(S, block);
   return block;
@@ -54,7 +54,7 @@ bool belong_to(const std::vector<ComponentKind>& kinds, const std::vector<EigenB
                     });
 }
 
-// A graph whose components are all smaller is decomposed faster than a file is opened.
+// A graph with only smaller components is decomposed faster than a file is opened.
 constexpr int64_t smallest_stored = 32;
 
 }  // namespace
@@ -64,7 +64,7 @@ Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device devic
     throw ArgumentError("solver",
                         "a directed graph has no orthogonal eigenbasis, which spectral methods need",
                         "use solver direct or sparse, or direction undirected");
-  const auto kinds = unique_components(S);  // by size: the last is the largest
+  const auto kinds = unique_components(S);  // ascending by size
   if (!kinds.empty()) require_decomposable(kinds.back().S.nodes);
   const std::string key = content_hash(S) + (dtype == torch::kFloat32 ? "-rotated-f32" : "-rotated-f64");
   const bool stored = store && !kinds.empty() && kinds.back().S.nodes >= smallest_stored;
@@ -134,8 +134,7 @@ void add_moments_cotangent_(torch::Tensor& Y_hat, const torch::Tensor& ones, con
 
 torch::Tensor Spectrum::one_basis(const torch::Tensor& places) const {
   if (groups_.size() != 1 || groups_[0].count != 1) return {};
-  const auto Q =
-      groups_[0].Q.t().index_select(0, places).t();  // by columns, so that columns are copied whole
+  const auto Q = groups_[0].Q.t().index_select(0, places).t();  // copies whole columns
   return torch::equal(order_, torch::arange(order_.size(0), order_.options())) ? Q
                                                                                : Q.index_select(0, inverse_);
 }
@@ -149,8 +148,9 @@ const std::vector<Spectrum::Part>& Spectrum::parts_of(const torch::Tensor& index
     const auto at = ((places >= g.begin) & (places < g.begin + size)).nonzero().squeeze(1);
     if (at.size(0) == 0) continue;
     const auto rows = places.index_select(0, at) - g.begin;
-    // A copy of some rows saves their share of every product; of nearly all, it would only cost memory. Where
-    // there are many equal components they are small, and a batched product beats gathering.
+    // A copy of the needed rows of Q makes every product cheaper in proportion; with nearly all rows it would
+    // only cost memory. Equal components that occur many times are small, and there a batched product is
+    // faster than gathering rows.
     const bool few = g.count == 1 && 4 * at.size(0) <= 3 * g.size;
     const bool all = at.size(0) == index.size(0);
     parts.push_back(

@@ -1,4 +1,4 @@
-// S = QΛQᵀ of a symmetric S, one connected component at a time: Q is block-diagonal and never n×n.
+// S = QΛQᵀ of a symmetric S, decomposed by connected components: Q is block-diagonal and never formed as n×n.
 #pragma once
 
 #include <torch/types.h>
@@ -19,24 +19,26 @@ class Spectrum {
   Spectrum& operator=(const Spectrum&) = delete;
 
   torch::Tensor lambda;            // (n,) in spectral order
-  torch::Tensor one_minus_lambda;  // exactly 0 once per component
+  torch::Tensor one_minus_lambda;  // exactly 0 once per component without slack
 
   torch::Tensor to_spectral(const torch::Tensor& X) const;
   torch::Tensor to_nodes(const torch::Tensor& Z_hat) const;
   torch::Tensor ones() const;  // Qᵀ 1, (n, 1)
-  /// Q's columns at these spectral places, a row per node, where the graph is one component; else undefined.
+  /// The columns of Q at these spectral places, a row per node, where the graph is one component; undefined
+  /// otherwise.
   torch::Tensor one_basis(const torch::Tensor& places) const;
-  /// The same, touching only the rows of Q that belong to these nodes. Undefined index: all nodes.
+  /// Qᵀ Y for a Y that has rows at these nodes and is 0 elsewhere, and the rows of Q Ẑ at these nodes; only
+  /// these rows of Q are read where that pays. An undefined index stands for all nodes.
   torch::Tensor rows_to_spectral(const torch::Tensor& Y, const torch::Tensor& index) const;
   torch::Tensor rows_to_nodes(const torch::Tensor& Z_hat, const torch::Tensor& index) const;
 
  private:
   struct Group {  // equal components, consecutive in spectral order
     int64_t begin, count, size;
-    torch::Tensor Q;  // (size, size), by columns
+    torch::Tensor Q;  // (size, size), column-major
 
     torch::Tensor rows_of(const torch::Tensor& all) const { return all.narrow(0, begin, count * size); }
-    /// Qᵀ X and Q Z of this group's rows, into `to`.
+    /// Writes Qᵀ X and Q Ẑ of this group's rows to `to`.
     void to_spectral(const torch::Tensor& X, torch::Tensor to) const { multiply(Q.t(), X, to); }
     void to_nodes(const torch::Tensor& Z_hat, torch::Tensor to) const { multiply(Q, Z_hat, to); }
 
@@ -48,22 +50,22 @@ class Spectrum {
   struct Part {
     const Group* group;
     torch::Tensor at;    // its places in the index; undefined: all of them
-    torch::Tensor rows;  // where they are among the group's rows
-    torch::Tensor Q;     // those rows of Q, where that is much less than all; else undefined
+    torch::Tensor rows;  // their places among the group's rows
+    torch::Tensor Q;     // a copy of those rows of Q where they are few; undefined otherwise
   };
   const std::vector<Part>& parts_of(const torch::Tensor& index) const;
 
   std::vector<Group> groups_;
-  torch::Tensor order_, inverse_;                           // node at a spectral place, and back
+  torch::Tensor order_, inverse_;                           // the node at a spectral place, and its inverse
   mutable NodeSetCache<std::vector<Part>> parts_cache_{4};  // train, validation, test and one to spare
 };
 
-/// Mean and variance of Z = Q Ẑ over all nodes without leaving the spectral domain: with o = Qᵀ 1, the sums
-/// of Z are oᵀ Ẑ, and Ẑ - o meanᵀ has the norms of the centred Z.
+/// Mean and variance of Z = Q Ẑ over all nodes, computed in spectral coordinates: with o = Qᵀ 1 the column
+/// sums of Z are oᵀ Ẑ, and Ẑ - o meanᵀ has the column norms of the centred Z.
 Moments spectral_moments(const torch::Tensor& ones, const torch::Tensor& Z_hat);
 
-/// Ŷ ← Ŷ + Qᵀ ∂L/∂Z of an L that depends on the moments over n nodes through `cotangent`. Q may be some of
-/// its columns.
+/// Ŷ ← Ŷ + Qᵀ ∂L/∂Z for an L that depends on Z through its moments over n nodes; `cotangent` has the
+/// derivatives of L with respect to them. The coordinates may be those of some columns of Q only.
 void add_moments_cotangent_(torch::Tensor& Y_hat, const torch::Tensor& ones, const torch::Tensor& Z_hat,
                             const torch::Tensor& mean, int64_t n, const Moments& cotangent);
 

@@ -13,11 +13,11 @@ struct MeanOfRuns {
 
 MeanOfRuns mean_of_runs(const std::vector<double>& values);
 
-/// What is known of a series of runs.
+/// The statistics of a series of runs.
 struct Series {
   double mean, std, runs;
 };
-/// Welch's t-test: the two-sided p that two series have the same mean. 1 when both are constant and equal, 0
+/// Welch's t-test: the two-sided p-value for equal means of two series. 1 when both are constant and equal, 0
 /// when both are constant and differ, NaN when one has fewer than two runs.
 double welch_p(const Series& a, const Series& b);
 

@@ -1,4 +1,4 @@
-#include "report/statistics.h"
+#include "run/statistics.h"
 
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>

@@ -1,0 +1,252 @@
+// What can be said against a command's flags without libtorch. The front refuses here what is wrong, before
+// it loads the engine; the engine comes by here too, since some checks settle what the flags mean.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <thread>
+
+#include "cli/flags.h"
+#include "data/atomic_file.h"
+#include "data/text_lines.h"
+#include "graph/nearest_name.h"
+#include "paper/names.h"
+#include "run/recipes.h"
+#include "train/config_toml.h"
+
+namespace eignn::cli {
+
+namespace {
+
+void check_jobs(int64_t jobs) {
+  if (jobs < 1 || jobs > 1024)
+    throw UsageError(fmt::format("{} is out of range (--jobs); give 1 to 1024", jobs));
+}
+
+void require_known(const char* what, const char* field, const std::string& name,
+                   const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw unknown_name(what, field, name, known);
+}
+
+// More threads than this only get in each other's way, and each takes memory of its own.
+void check_threads(const TrainConfig& config) {
+  const int64_t most = 8 * std::max<int64_t>(2, std::thread::hardware_concurrency());
+  if (config.threads > most)
+    throw UsageError(
+        fmt::format("{} is out of range (--threads); give 0 to {} on this machine", config.threads, most));
+}
+
+// The settings that were given, on top of those that `config` has.
+void settle(TrainConfig& config, const SettingFlags& settings) {
+  const auto given = settings.given();
+  assign(config, given);
+  validate(config);
+  if (given.count("threads")) check_threads(config);
+}
+
+// A checkpoint to restore, and settings on top of its own: those of the data and the machine.
+void check_restore(const CLI::App& command, const std::string& checkpoint, const SettingFlags& settings) {
+  require_flags(command, {"--checkpoint"});
+  if (std::filesystem::exists(checkpoint + "/resume.safetensors") &&
+      !std::filesystem::exists(checkpoint + "/summary.json"))
+    throw DataError(checkpoint, "", "this run is not finished",
+                    fmt::format("go on with: eignn train --resume {}", checkpoint));
+  TrainConfig probe;
+  settle(probe, settings);
+}
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+std::vector<std::string> split_list(const std::string& list) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at < list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    out.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return out;
+}
+
+// A whole number of 1 or more.
+bool is_count(const std::string& text, int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 1;
+}
+
+}  // namespace
+
+void check(TrainFlags& flags) {
+  check_jobs(flags.jobs);
+  if (flags.batch_runs > 0 && flags.jobs > 1)
+    throw UsageError("a batch is one job (--batch-runs); leave out --jobs");
+  if (flags.batch_runs > 0 && !flags.search_file.empty() && flags.out.empty())
+    throw UsageError("the batches of a search need a folder for their runs (--batch-runs); give --out too");
+  const auto texts = flags.settings.given();
+  flags.given = flags.settings.names();
+  if (!flags.resume.empty()) {
+    if (!flags.out.empty() || !flags.config_file.empty() || !flags.search_file.empty() ||
+        !flags.recipe.empty() || !flags.given.empty())
+      throw UsageError(
+          "--resume takes everything from the run folder (--resume); give it alone, or with --json");
+    return;
+  }
+  if (flags.jobs > 1 && flags.out.empty())
+    throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
+  // The model first: which other settings there are is its business.
+  if (const auto model = texts.find("model"); model != texts.end())
+    assign(flags.config, "model", model->second);
+  if (!flags.config_file.empty())
+    flags.given =
+        apply_toml(flags.config, read_whole_file(flags.config_file), flags.given, flags.config_file);
+  for (const auto& [name, text] : texts)
+    if (name != "model") assign(flags.config, name, text);
+  validate(flags.config);
+  if (texts.count("threads")) check_threads(flags.config);
+  apply_recipe(flags.config, flags.given, flags.recipe);
+  validate(flags.config);
+  if (!flags.search_file.empty() && flags.given.count("split"))
+    throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
+  if (flags.search_file.empty() && flags.batch_runs > 0 && flags.config.split != "all")
+    throw UsageError("a batch is made of the data set's splits (--batch-runs); give --split all too");
+}
+
+void check(const CLI::App& command, EvaluateFlags& flags) {
+  check_restore(command, flags.checkpoint, flags.settings);
+}
+
+void check(const CLI::App& command, PredictFlags& flags) {
+  require_flags(command, {"--checkpoint", "--out"});
+  if (!ends_with(flags.out, ".csv") && !ends_with(flags.out, ".npy"))
+    throw UsageError(fmt::format(
+        "the ending says the format, and '{}' has none of them (--out); use .csv or .npy", flags.out));
+  check_restore(command, flags.checkpoint, flags.settings);
+}
+
+void check(const CLI::App& command, AttackFlags& flags) {
+  require_flags(command, {"--checkpoint", "--method", "--epsilon"});
+  AttackOptions options;
+  options.steps = flags.steps;
+  options.seed = flags.noise_seed;
+  options.method = parse_attack_method(flags.method);
+  options.targets = parse_attack_targets(flags.targets);
+  options.objective = parse_attack_objective(flags.objective);
+  options.certify = !flags.no_certificate;
+  for (const char* flag : {"--step", "--steps"})
+    if (options.method != AttackMethod::pgd && command.count(flag) > 0)
+      throw UsageError(fmt::format("{} takes no steps ({}); use --method pgd", flags.method, flag));
+  if (options.method == AttackMethod::noise && command.count("--objective") > 0)
+    throw UsageError("noise has no objective (--objective); use --method fgsm or pgd");
+  for (const double epsilon : flags.epsilons) {
+    options.epsilon = epsilon;
+    options.step = command.count("--step") > 0 ? flags.step : epsilon / 10;
+    validate(options);
+    flags.attacks.push_back(options);
+  }
+  check_restore(command, flags.checkpoint, flags.settings);
+}
+
+void check(const CLI::App& command, SolveFlags& flags) {
+  require_flags(command, {"--graph", "--features", "--weight", "--out"});
+  std::set<std::string> paths;
+  for (const auto* path :
+       {&flags.out, &flags.exponents, &flags.grad_weight, &flags.grad_features, &flags.grad_exponents})
+    if (!path->empty() && !paths.insert(*path).second)
+      throw UsageError(
+          fmt::format("two outputs would be written to one file ({}); give each a name of its own", *path));
+  const bool wants_gradient = !flags.grad_weight.empty() || !flags.grad_features.empty();
+  if (wants_gradient && flags.cotangent.empty())
+    throw UsageError(
+        "a gradient needs the cotangent ∂L/∂Z (--grad-weight, --grad-features); give --cotangent Y.npy");
+  if (!wants_gradient && !flags.cotangent.empty())
+    throw UsageError(
+        "a cotangent is of no use alone (--cotangent); give --grad-weight or --grad-features too");
+  if (!flags.grad_exponents.empty() && flags.grad_features.empty())
+    throw UsageError(
+        "exponents of a gradient that is not asked for (--grad-exponents); give --grad-features too");
+  settle(flags.config, flags.settings);
+}
+
+void check(InspectFlags& flags) {
+  const auto given = flags.settings.names();
+  const int subjects = (given.count("dataset") > 0) + !flags.graph.empty() + !flags.checkpoint.empty();
+  if (subjects != 1)
+    throw UsageError(fmt::format(
+        "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
+  settle(flags.config, flags.settings);
+  apply_recipe(flags.config, given);
+}
+
+void check(const CLI::App& command, ReproduceFlags& flags) {
+  if (flags.name.empty())
+    throw UsageError("no experiment is named (eignn reproduce); give one of those in eignn reproduce --help");
+  auto names = experiment_names();
+  names.emplace_back("all");
+  require_known("experiment", "eignn reproduce", flags.name, names);
+  if (command.get_option("--seeds")->count() > 0 && flags.seeds < 1)
+    throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
+  if (command.get_option("--jobs")->count() > 0) check_jobs(flags.jobs);
+  flags.model_list = split_list(flags.models);
+  flags.row_list = split_list(flags.rows);
+  for (const std::string& text : split_list(flags.lengths)) {
+    int64_t length = 0;
+    if (!is_count(text, length))
+      throw UsageError(fmt::format(
+          "{} is no length (--lengths); give whole numbers with commas, such as 10,50", quote(text)));
+    flags.length_list.push_back(length);
+  }
+  const auto settings = flags.settings.given();
+  if (settings.count("seed")) throw UsageError("the seeds are 0, 1, … (--seed); say how many with --seeds");
+  TrainConfig probe;
+  settle(probe, flags.settings);
+  if (flags.name == "all" && (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty()))
+    throw UsageError("these belong to one experiment (--models, --rows, --lengths); give them with its name");
+}
+
+void check(BenchFlags& flags) {
+  settle(flags.config, flags.settings);
+}
+
+void check(BenchChainsFlags& flags) {
+  check(static_cast<BenchFlags&>(flags));
+  if (flags.sizes.empty()) flags.sizes = {"100,20", "200,20", "100,30", "200,30"};
+  for (const std::string& text : flags.sizes) {
+    const auto words = split_list(text);
+    BenchChainsFlags::Size size{};
+    if (words.size() != 2 || !is_count(words[0], size.length) || !is_count(words[1], size.per_class))
+      throw UsageError(fmt::format(
+          "'{}' is no size (--size); give chain length and chains per class, such as 100,20", text));
+    flags.parsed_sizes.push_back(size);
+  }
+}
+
+void check(BenchHeterophilicFlags& flags) {
+  check(static_cast<BenchFlags&>(flags));
+  if (flags.datasets.empty()) flags.datasets = heterophilic_sets();
+  for (const std::string& name : flags.datasets)
+    require_known("data set", "dataset", name, heterophilic_sets());
+}
+
+void check(BenchPlannerFlags& flags) {
+  settle(flags.config, flags.settings);
+}
+
+void check(BenchScalingFlags& flags) {
+  settle(flags.config, flags.settings);
+  if (!flags.point.empty()) return;
+  auto axes = scaling_axes();
+  axes.emplace_back("all");
+  require_known("axis", "axis", flags.axis, axes);
+  if (flags.solvers.empty()) flags.solvers = scaling_solvers();
+  for (const auto& solver : flags.solvers) require_known("solver", "solvers", solver, scaling_solvers());
+  if (flags.quick) flags.up_to = std::min<int64_t>(flags.up_to, 10'000);
+  constexpr int64_t least = 1000;
+  if (flags.up_to < least)
+    throw UsageError(fmt::format("{} is out of range (--up-to); give {} nodes or more", flags.up_to, least));
+}
+
+}  // namespace eignn::cli

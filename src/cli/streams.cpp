@@ -1,0 +1,40 @@
+#include "cli/streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+
+#include "eignn/error.h"
+
+namespace eignn::cli {
+
+void hold_standard_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    // open() takes the lowest number that is free, which is this one. Output that nobody can read must fail
+    // to be written; notes for people may go nowhere.
+    const int held = open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+    if (held >= 0 && held != stream) close(held);
+  }
+}
+
+void say(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  std::clearerr(stderr);
+}
+
+void flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  const int error = errno == 0 ? EIO : errno;
+  throw ResourceError("cannot write: " + std::generic_category().message(error), "standard output",
+                      "free some space, or send it elsewhere");
+}
+
+}  // namespace eignn::cli

@@ -1,0 +1,19 @@
+// Standard output and standard error that may be full, closed or a broken pipe.
+#pragma once
+
+#include <string>
+
+namespace eignn::cli {
+
+/// To be called first: a closed standard stream is held open, so that no file of ours takes its place and is
+/// written to as if it were the terminal; a broken pipe is an error of the write and no longer ends the
+/// process.
+void hold_standard_streams();
+
+/// Text for people, on standard error. What cannot be written there is lost, and the work goes on.
+void say(const std::string& text);
+
+/// ResourceError unless all that was printed to standard output has been written.
+void flush_output();
+
+}  // namespace eignn::cli

@@ -1,0 +1,236 @@
+#include "run/job_runner.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+#include "data/atomic_file.h"
+#include "eignn/error.h"
+#include "eignn/spectrum_cache.h"
+#include "run/batched_training.h"
+#include "run/child_process.h"
+#include "run/run_folder.h"
+#include "run/train_run.h"
+#include "train/assemble.h"
+#include "train/config_toml.h"
+#include "train/run_batch.h"
+
+namespace eignn {
+
+namespace {
+
+// The data set of the last job, since many jobs share one.
+class LoadedOnce {
+ public:
+  const Dataset& operator()(const TrainConfig& config) {
+    TrainConfig data = config;
+    data.split.clear();
+    std::string wanted = fmt::format("seed = {}\n", config.seed);  // only what the data depend on
+    for (const Field& field : fields(data))
+      if (field.group == Field::Group::data) wanted += fmt::format("{} = {}\n", field.name, field.get());
+    if (wanted != key_) {
+      key_.clear();
+      dataset_ = load_dataset(config);
+      key_ = wanted;
+    }
+    return dataset_;
+  }
+
+ private:
+  std::string key_;
+  Dataset dataset_;
+};
+
+JobOptions::Watch watch_for(const JobOptions& options, int64_t epochs) {
+  return options.watch ? options.watch(epochs) : JobOptions::Watch();
+}
+
+void drop_model(const std::string& folder) {
+  for (const char* file : {"model.safetensors", "predictions.csv"})
+    std::filesystem::remove(folder + "/" + file);
+}
+
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
+}
+
+// Why a child ended without a result, in words.
+std::string end_in_words(int exit_code, const std::string& errors) {
+  if (exit_code > 128)
+    return fmt::format("a run was ended by signal {}{}", exit_code - 128,
+                       exit_code == 128 + SIGKILL ? ", as the system does when memory runs out" : "");
+  return fmt::format("a run failed with exit code {}: {}", exit_code, last_line(read_whole_file(errors)));
+}
+
+RunResult run_in_child(const Job& job, const JobOptions& options, const std::function<bool()>& stop) {
+  const std::string settings = job.folder + "/job.toml", errors = job.folder + "/errors.txt",
+                    failure = job.folder + "/failure.txt";
+  const bool resume = is_interrupted_run(job.folder);
+  make_folders(job.folder);
+  if (!resume) write_file_atomically(settings, to_toml(job.config));
+  std::filesystem::remove(failure);  // of an earlier try
+  const ChildResult child =
+      run_child(options.child({job.folder, resume, settings, failure}), "", errors, stop);
+  constexpr int interrupted_code = 130;
+  if (child.exit_code == interrupted_code) throw InterruptedError(job.folder);
+  // The child tells when its training did not converge: that is a result of the job, and nothing else is.
+  if (child.exit_code != 0 && std::filesystem::exists(failure))
+    throw ConvergenceError(last_line(read_whole_file(failure)), "", "");
+  auto result = child.exit_code == 0 ? finished_run(job) : std::optional<RunResult>();
+  if (!result)
+    throw ResourceError(end_in_words(child.exit_code, errors), job.folder,
+                        "mend what it says, or run fewer jobs at a time, then give the same command again");
+  for (const auto& file : {settings, errors}) std::filesystem::remove(file);
+  return std::move(*result);
+}
+
+}  // namespace
+
+RunResult run_here(const Job& job, bool resume, const JobOptions& options, const Dataset* data) {
+  const auto watch = watch_for(options, job.config.epochs);
+  TrainHooks hooks;
+  if (watch) hooks.on_epoch = [&](const EpochReport& report) { watch({report}); };
+  hooks.interrupted = options.interrupted;
+  SpectrumCache spectra;
+  RunResult result = train(job.config, job.folder, resume, hooks, data, &spectra);
+  if (result.interrupted) throw InterruptedError(job.folder, result.epochs);
+  return result;
+}
+
+namespace {
+
+// The runs that these jobs ask for, as one batch.
+std::vector<BatchedRun> run_batch(const std::vector<Job>& jobs, const JobOptions& options,
+                                  const Dataset& data) {
+  std::vector<TrainConfig> configs;
+  std::vector<std::string> folders;
+  for (const Job& job : jobs) {
+    configs.push_back(job.config);
+    folders.push_back(job.folder);
+  }
+  SpectrumCache spectra;
+  auto runs = train_batch(configs, folders, data, watch_for(options, configs[0].epochs), options.interrupted,
+                          &spectra);
+  for (const BatchedRun& run : runs)
+    if (run.summary.interrupted && !run.failure) throw InterruptedError(folders[0]);
+  return runs;
+}
+
+template <class Act>
+void for_each_batch(const std::vector<size_t>& places, int64_t size, const Act& act) {
+  for (auto first = places.begin(); first != places.end();) {
+    const auto last = first + std::min<std::ptrdiff_t>(size, places.end() - first);
+    act(std::vector<size_t>(first, last));
+    first = last;
+  }
+}
+
+// Only a run that did not converge counts against its point of a search; any other failure ends the search.
+Trial trial_of(const BatchedRun& run) {
+  try {
+    if (run.failure) std::rethrow_exception(run.failure);
+    return {run.summary, ""};
+  } catch (const ConvergenceError& error) {
+    return {run.summary, error.what()};
+  }
+}
+
+std::vector<Job> at_places(const std::vector<Job>& jobs, const std::vector<size_t>& places) {
+  std::vector<Job> out;
+  for (const size_t k : places) out.push_back(jobs[k]);
+  return out;
+}
+
+}  // namespace
+
+std::vector<RunResult> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options) {
+  std::vector<RunResult> results(jobs.size());
+  std::vector<size_t> waiting;
+  for (size_t k = 0; k < jobs.size(); ++k)
+    if (auto finished = finished_run(jobs[k]))
+      results[k] = std::move(*finished);
+    else
+      waiting.push_back(k);
+  LoadedOnce loaded;
+  std::exception_ptr failure;  // the first; the other runs are brought to their end
+  for_each_batch(waiting, size, [&](const std::vector<size_t>& places) {
+    const auto runs = run_batch(at_places(jobs, places), options, loaded(jobs[places[0]].config));
+    for (size_t k = 0; k < places.size(); ++k) {
+      if (!failure) failure = runs[k].failure;
+      results[places[k]] = runs[k].summary;
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+  return results;
+}
+
+RunAll in_batches(int64_t size, const JobOptions& options) {
+  return [=](const std::vector<Job>& jobs, const OnTrial& on_done) {
+    LoadedOnce loaded;
+    std::vector<Trial> trials(jobs.size());
+    std::map<std::string, std::vector<size_t>> groups;  // jobs that may share a batch
+    const auto take = [&](size_t k, const Trial& trial) {
+      trials[k] = trial;
+      if (on_done) on_done(k, trial);
+    };
+    for (size_t k = 0; k < jobs.size(); ++k) {
+      if (const auto finished = finished_run(jobs[k])) {
+        take(k, {*finished, ""});
+        continue;
+      }
+      std::string shared;
+      for (const auto& [name, value] : to_strings(jobs[k].config))
+        if (per_run_settings().count(name) == 0 || name == "seed") shared += name + "=" + value + "\n";
+      groups[shared].push_back(k);
+    }
+    // Jobs that cannot be batched are refused before hours of work on the others.
+    for (const auto& [shared, group] : groups)
+      require_batchable(jobs[group[0]].config, loaded(jobs[group[0]].config));
+    const RunAll alone = run_individually(1, job_runner(options));
+    for (const auto& [shared, group] : groups) {
+      std::vector<size_t> fresh;
+      for (const size_t k : group)  // a run that was started by itself is also continued by itself
+        if (is_interrupted_run(jobs[k].folder))
+          take(k, alone({jobs[k]}, {})[0]);
+        else
+          fresh.push_back(k);
+      for_each_batch(fresh, size, [&](const std::vector<size_t>& places) {
+        const auto runs = run_batch(at_places(jobs, places), options, loaded(jobs[places[0]].config));
+        for (size_t k = 0; k < places.size(); ++k) {
+          if (!options.keep_models) drop_model(jobs[places[k]].folder);
+          take(places[k], trial_of(runs[k]));
+        }
+      });
+    }
+    return trials;
+  };
+}
+
+JobRunner job_runner(const JobOptions& options) {
+  struct Shared {
+    LoadedOnce loaded;
+    std::atomic<bool> failed{false};  // a job failed for a reason that is not its own: the others are stopped
+  };
+  return [options, shared = std::make_shared<Shared>()](const Job& job) {
+    const bool child = options.parallel > 1 && !job.folder.empty() && options.child;
+    const auto stop = [&] { return shared->failed || (options.interrupted && options.interrupted()); };
+    try {
+      RunResult result =
+          child ? run_in_child(job, options, stop)
+                : run_here(job, is_interrupted_run(job.folder), options, &shared->loaded(job.config));
+      if (!options.keep_models && !job.folder.empty()) drop_model(job.folder);
+      return result;
+    } catch (const ConvergenceError&) {
+      throw;
+    } catch (...) {
+      shared->failed = true;
+      throw;
+    }
+  };
+}
+
+}  // namespace eignn

@@ -1,0 +1,118 @@
+#include "train/config_toml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "data/atomic_file.h"
+#include "data/toml.h"
+#include "eignn/error.h"
+#include "graph/content_hash.h"
+
+namespace eignn {
+
+namespace {
+
+bool is_known_setting(const std::string& name) {
+  const auto& all = known_fields();
+  return std::any_of(all.begin(), all.end(), [&](const KnownField& field) { return field.name == name; });
+}
+
+}  // namespace
+
+std::string to_toml(const TrainConfig& config) {
+  TrainConfig copy = config;
+  std::string out = fmt::format("format = {}  # of this file\n", config_format);
+  for (const Field& field : fields(copy)) {
+    const std::string text = field.get();
+    // TOML's whole numbers are signed.
+    const bool exceeds_int64 = field.kind == Field::Kind::integer && text.size() >= 19 &&
+                               config.seed > static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    const bool quoted = field.kind == Field::Kind::text || exceeds_int64;
+    out += fmt::format("{} = {}  # {}\n", field.name, quoted ? toml_string(text) : text, field.help);
+  }
+  return out;
+}
+
+namespace {
+constexpr const char* digest_mark = "# digest ";
+
+std::string digest_line(const std::string& text) {
+  ContentHash hash;
+  hash.add(text.data(), text.size());
+  return fmt::format("{}{}\n", digest_mark, hash.hex());
+}
+}  // namespace
+
+std::string sealed_toml(const TrainConfig& config) {
+  const std::string text = to_toml(config);
+  return text + digest_line(text);
+}
+
+std::string read_sealed_toml(const std::string& path) {
+  std::string text = read_whole_file(path);
+  const size_t mark = text.rfind(digest_mark);
+  if (mark == std::string::npos) return text;
+  const std::string line = text.substr(mark);
+  text.resize(mark);
+  if (line != digest_line(text))
+    throw DataError(path, "", "the settings were changed after the runs of this folder began",
+                    "put the file back as it was, or give another folder");
+  return text;
+}
+
+bool is_config_format(const TomlSetting& setting, const std::string& origin) {
+  if (setting.name != "format") return false;
+  if (setting.single(origin) == std::to_string(config_format)) return true;
+  throw DataError(origin, setting.place,
+                  fmt::format("the file has format {}, and this version reads format {}", setting.values[0],
+                              config_format),
+                  "use the version of eignn that wrote it");
+}
+
+void assign_or_refuse(TrainConfig& config, const std::string& name, const std::string& text,
+                      const std::string& origin, const std::string& place) {
+  try {
+    assign(config, name, text);
+  } catch (const Error& error) {
+    throw DataError(origin, place, error.problem(), error.remedy());
+  }
+}
+
+std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
+                                 const std::set<std::string>& given, const std::string& origin) {
+  std::set<std::string> set = given;
+  const auto settings = parse_toml_settings(toml, origin);
+  // First, for a file of another format may have settings that are not known here.
+  bool has_format = false;
+  for (const TomlSetting& setting : settings) has_format |= is_config_format(setting, origin);
+  std::map<std::string, const TomlSetting*> by_name;
+  for (const TomlSetting& setting : settings)
+    if (!given.count(setting.name) && setting.name != "format") by_name[setting.name] = &setting;
+  // The model first: which other settings there are is its business.
+  if (const auto model = by_name.find("model"); model != by_name.end()) {
+    assign_or_refuse(config, "model", model->second->single(origin), origin, model->second->place);
+    set.insert("model");
+    by_name.erase(model);
+  }
+  // A config.toml of the time before there was a format lists the settings of all models.
+  const bool of_all_models = !has_format && by_name.count("samples-second") && by_name.count("kappa");
+  const auto read = to_strings(config);
+  for (const auto& [name, setting] : by_name) {
+    if (of_all_models && is_known_setting(name) && !read.count(name)) continue;
+    assign_or_refuse(config, name, setting->single(origin), origin, setting->place);
+    set.insert(name);
+  }
+  return set;
+}
+
+void assign_known(TrainConfig& config, std::map<std::string, std::string> texts) {
+  if (const auto model = texts.find("model"); model != texts.end()) assign(config, "model", model->second);
+  const auto read = to_strings(config);
+  for (const KnownField& field : known_fields())
+    if (!read.count(field.name)) texts.erase(field.name);
+  assign(config, texts);
+}
+
+}  // namespace eignn
