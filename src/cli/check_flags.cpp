@@ -102,7 +102,7 @@ void check(TrainFlags& flags) {
     assign(flags.config, "model", model->second);
   if (!flags.config_file.empty())
     flags.given =
-        apply_toml(flags.config, read_whole_file(flags.config_file), flags.given, flags.config_file);
+        apply_toml(flags.config, read_small_file(flags.config_file), flags.given, flags.config_file);
   for (const auto& [name, text] : texts)
     if (name != "model") assign(flags.config, name, text);
   validate(flags.config);

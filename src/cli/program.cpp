@@ -37,7 +37,8 @@ std::string plain_words(const CLI::ParseError& error) {
   }
   if (const size_t colon = text.find(": "), missing = text.find("required");
       colon != std::string::npos && missing > colon && missing != std::string::npos)
-    return text.substr(0, colon) + " has no value";
+    return text.substr(0, colon) +
+           (text.find("but received") == std::string::npos ? " has no value" : " is given twice");
   return text;
 }
 

@@ -105,7 +105,7 @@ void train_all_splits(const TrainConfig& config, const std::string& out, const F
 }
 
 void search(const Flags& flags) {
-  const std::string text = read_whole_file(flags.search_file);
+  const std::string text = read_small_file(flags.search_file);
   const SearchPlan plan = parse_search(text, flags.config, flags.given, flags.search_file);
   std::optional<FolderLock> lock;
   if (!flags.out.empty()) {

@@ -221,27 +221,46 @@ FileHandle open_for_reading(const std::string& path) {
   return file;
 }
 
-std::string read_whole_file(const std::string& path) {
+namespace {
+
+// Reads to the end of the file, and calls `refuse` with a size when there is more than `limit`.
+template <class Refuse>
+std::string read_to_end(const std::string& path, uint64_t limit, Refuse refuse) {
   const FileHandle file = open_for_reading(path);
   struct stat status = {};
   const bool sized = fstat(fileno(file.get()), &status) == 0 && S_ISREG(status.st_mode);
-  if (sized) require_memory(static_cast<uint64_t>(status.st_size), path);
-  const uint64_t limit = sized ? 0 : memory_limit();
+  if (sized && static_cast<uint64_t>(status.st_size) > limit) refuse(static_cast<uint64_t>(status.st_size));
   // One byte more than the file has, so that the first read already reaches its end.
   std::string content(sized ? static_cast<size_t>(status.st_size) + 1 : size_t{1} << 16, '\0');
   size_t used = 0;
   while (true) {
     used += std::fread(&content[used], 1, content.size() - used, file.get());
     if (used < content.size()) break;
-    if (!sized && 2 * content.size() > limit)  // a device such as /dev/zero, or an endless pipe
-      throw ResourceError(fmt::format("it has not ended after {:.1f} GB, and no more memory may be taken",
-                                      static_cast<double>(content.size()) / 1e9),
-                          path, "check that it is the right file");
+    if (used > limit / 2) refuse(used);  // a device such as /dev/zero, or an endless pipe
     content.resize(2 * content.size());
   }
   if (std::ferror(file.get()) != 0) refuse_file("read", path, errno);
   content.resize(used);
   return content;
+}
+
+}  // namespace
+
+std::string read_whole_file(const std::string& path) {
+  const uint64_t limit = memory_limit();
+  return read_to_end(path, limit, [&](uint64_t size) {
+    require_memory(size, path);
+    throw ResourceError(fmt::format("it has not ended after {:.1f} GB, and no more memory may be taken",
+                                    static_cast<double>(size) / 1e9),
+                        path, "check that it is the right file");
+  });
+}
+
+std::string read_small_file(const std::string& path) {
+  constexpr uint64_t limit = uint64_t{64} << 20U;
+  return read_to_end(path, limit, [&](uint64_t) {
+    throw DataError(path, "", "it has more than 64 MB", "check that it is the right file");
+  });
 }
 
 }  // namespace eignn

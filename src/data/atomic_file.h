@@ -90,7 +90,9 @@ std::vector<std::string> names_in_folder(const std::string& path);
 /// it cannot be read.
 FileHandle open_for_reading(const std::string& path);
 
-/// All bytes of a file or pipe.
+/// All bytes of a file or pipe. ResourceError where there are more than half of the free memory.
 std::string read_whole_file(const std::string& path);
+/// The same for a file that a person writes, such as settings: DataError beyond 64 MB.
+std::string read_small_file(const std::string& path);
 
 }  // namespace eignn

@@ -51,7 +51,7 @@ std::string sealed_toml(const TrainConfig& config) {
 }
 
 std::string read_sealed_toml(const std::string& path) {
-  std::string text = read_whole_file(path);
+  std::string text = read_small_file(path);
   const size_t mark = text.rfind(digest_mark);
   if (mark == std::string::npos) return text;
   const std::string line = text.substr(mark);

@@ -69,7 +69,8 @@ class Case(unittest.TestCase):
         for process in self.started:
             if process.poll() is None:
                 process.kill()
-            process.communicate()
+            process.wait()
+            process.stderr.close()
         shutil.rmtree(self.work, ignore_errors=True)
 
     def train(self, *words, epochs=40):
@@ -394,8 +395,10 @@ class Small(Case):
         self.refused(["train", "--epochs", "3", "--epochs", "4"], "--epochs", "twice", code=2)
 
     def test_endless_input_ends_at_a_limit(self):
+        matrix = self.work / "x.npy"
+        np.save(matrix, np.eye(3))
         for words in (["train", "--config", "/dev/zero"], ["train", "--dataset", self.data, "--search", "/dev/zero"],
-                      ["solve", "--graph", "/dev/zero", "--features", self.data, "--weight", self.data, "--out", self.work / "z.npy"]):
+                      ["solve", "--graph", "/dev/zero", "--features", matrix, "--weight", matrix, "--out", self.work / "z.npy"]):
             self.refused(words, "/dev/zero", timeout=120)
 
     def test_an_archive_that_unpacks_beyond_memory(self):
