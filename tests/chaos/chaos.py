@@ -80,8 +80,9 @@ class Chaos:
                  train_masks=masks < 0.5, val_masks=(masks >= 0.5) & (masks < 0.75), test_masks=masks >= 0.75)
         (self.work / "grid.toml").write_text("lr = [0.01, 0.05]\ngamma = [0.8, 1.0]\nsplits = [0, 1]\n")
 
-    def train(self, *arguments):
-        return ["train", "--dataset", str(self.work / "set.npz"), "--epochs", "120", "--patience", "120", "--threads", "1", *arguments]
+    def train(self, *arguments, epochs=120):
+        return ["train", "--dataset", str(self.work / "set.npz"), "--epochs", str(epochs), "--patience", str(epochs), "--threads", "1",
+                *arguments]
 
     def run(self, arguments, **environment):
         try:
@@ -286,7 +287,7 @@ class Chaos:
         self.interrupted_folder = self.work / "read-interrupted"
         for _ in range(20):
             shutil.rmtree(self.interrupted_folder, ignore_errors=True)
-            process = self.start([*self.train("--epochs", "4000", "--patience", "4000"), "--out", self.interrupted_folder])
+            process = self.start(self.train("--out", self.interrupted_folder, epochs=4000))
             deadline = time.time() + 20
             metrics = self.interrupted_folder / "metrics.jsonl"
             while time.time() < deadline and not (metrics.exists() and metrics.stat().st_size > 2000):
@@ -295,9 +296,11 @@ class Chaos:
             process.communicate()
             if (self.interrupted_folder / "resume.safetensors").exists():
                 break
+        else:
+            raise SystemExit("chaos: no run could be interrupted")
         self.splits_folder = self.work / "read-splits"
         self.run(self.train("--split", "all", "--out", self.splits_folder))
-        self.cache_work = self.train("--solver", "spectral", "--epochs", "3")
+        self.cache_work = self.train("--solver", "spectral", epochs=3)
 
     def predictions(self, checkpoint):
         out = self.work / "predictions.csv"
