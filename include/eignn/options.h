@@ -362,7 +362,7 @@ struct TrainConfig {
     field("feature-norm", c.feature_norm, "", "row: each node's features divided by their sum");
     field("train-graphs", c.train_graphs, "[0, inf)",
           "Sets of several graphs: train on so many, the first ones; 0: on all");
-    field("direction", c.propagation.direction, "", "in: a node hears along the arcs; out: against them");
+    field("direction", c.propagation.direction, "", "in: a node receives along the arcs; out: against them");
     field("normalise", c.propagation.normalise, "",
           "sym: D^-1/2 (A+I) D^-1/2; out-in: D_out^-1/2 (A+I) D_in^-1/2");
     field("self-loops", c.propagation.self_loops, "", "on: A+I; off: A");

@@ -53,6 +53,7 @@ void add_floor(Json& json, const TrainConfig& config, const Dataset& dataset) {
   auto epoch = step;
   for (const Work& part : evaluation_work(shape)) epoch.push_back(part);
   const Work step_sum = total(step), epoch_sum = total(epoch);
+  const Execution execution(config);  // the threads that were timed
   const MachineRates rates = measure_rates(torch_dtype(config.dtype), torch_device(config.device),
                                            std::max(smallest_product, shape.features),
                                            std::clamp(step_sum.bytes, smallest_stream, largest_stream));

@@ -121,21 +121,21 @@ std::vector<int64_t> row_of_node(const std::vector<int64_t>& ids, const std::vec
   const auto n = static_cast<int64_t>(ids.size());
   constexpr const char* remedy = "give each node from 0 on one row";
   std::vector<int64_t> row(n, -1);
-  int64_t beyond = -1;  // a row whose id is n or more: then some node is missing
+  int64_t row_past_gap = -1;  // a row whose id is n or more: then some node is missing
   for (int64_t r = 0; r < n; ++r) {
     const auto where = [&] { return Where(origin, fmt::format("line {}", line_of[r])); };
     if (ids[r] < 0) refuse(fmt::format("negative id {}", ids[r]), where(), remedy);
     if (ids[r] >= n) {
-      beyond = r;
+      row_past_gap = r;
     } else {
       if (row[ids[r]] >= 0) refuse(fmt::format("a second row for node {}", ids[r]), where(), remedy);
       row[ids[r]] = r;
     }
   }
-  if (beyond >= 0) {
+  if (row_past_gap >= 0) {
     const auto missing = std::find(row.begin(), row.end(), -1) - row.begin();
-    refuse(fmt::format("node {} has no row, but node {} has one", missing, ids[beyond]),
-           {origin, fmt::format("line {}", line_of[beyond])}, remedy);
+    refuse(fmt::format("node {} has no row, but node {} has one", missing, ids[row_past_gap]),
+           {origin, fmt::format("line {}", line_of[row_past_gap])}, remedy);
   }
   return row;
 }

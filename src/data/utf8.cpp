@@ -17,8 +17,8 @@ size_t character_length(std::string_view text) {
     if ((byte(i) & 0xc0U) != 0x80) return 0;
   const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
   const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-  const bool beyond = lead == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
+  const bool past_last_code_point = lead == 0xf4 && byte(1) >= 0x90;
+  return overlong || surrogate || past_last_code_point ? 0 : length;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
   static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
                                                 const torch::Tensor& F, const torch::Tensor& X,
                                                 const c10::intrusive_ptr<Solved>& solved) {
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, X.device());
     ScaledRows rows = solved->equilibrium->rows(solved->index);
     solved->want_F = F.requires_grad();
     solved->want_X = X.requires_grad();
@@ -49,7 +49,7 @@ class EquilibriumFunction : public torch::autograd::Function<EquilibriumFunction
     // Z = values · 2^E, so ∂L/∂Z = ∂L/∂values · 2^-E
     const ScaledRows Y{gradients[0].contiguous(),
                        solved.exponents.defined() ? -solved.exponents : torch::Tensor()};
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, gradients[0].device());
     const auto& equilibrium = *solved.equilibrium;
     if (!solved.want_F && !solved.with_moments)
       return {torch::Tensor(), equilibrium.pull_X(solved.index, Y).plain(), torch::Tensor()};
@@ -70,16 +70,16 @@ struct Projected : torch::CustomClassHolder {
 
 class ProjectionFunction : public torch::autograd::Function<ProjectionFunction> {
  public:
-  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& /*F*/,
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& F,
                                const torch::Tensor& /*C*/, const c10::intrusive_ptr<Projected>& projected) {
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, F.device());
     context->saved_data["projected"] = c10::IValue::make_capsule(projected);
     return projected->projection->rows(projected->index).detach();
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, gradients[0].device());
     const auto capsule = context->saved_data["projected"].toCapsule();
     const auto& projected = static_cast<Projected&>(*capsule);
     const auto pulled = projected.projection->pull(projected.index, gradients[0].contiguous());
@@ -94,7 +94,7 @@ c10::intrusive_ptr<Solved> solve(Solver& solver, const torch::Tensor& F, const t
                         "it was not solved for this F and X by this solver, or one was written to since",
                         "solve again");
   if (!cached) {
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, X.device());
     cached = solver.solve(F, X);
   }
   auto solved = c10::make_intrusive<Solved>();
@@ -118,10 +118,10 @@ torch::Tensor projected(std::shared_ptr<const Projection> projection, const torc
   if (!projection->is_of(F, C))
     throw ArgumentError("projection", "it was not solved for this F and C, or one was written to since",
                         "project again");
-  auto held = c10::make_intrusive<Projected>();
-  held->projection = std::move(projection);
-  held->index = index;
-  return ProjectionFunction::apply(F, C, held);
+  auto state = c10::make_intrusive<Projected>();
+  state->projection = std::move(projection);
+  state->index = index;
+  return ProjectionFunction::apply(F, C, state);
 }
 
 std::pair<torch::Tensor, Moments> equilibrium_with_moments(Solver& solver, const torch::Tensor& F,

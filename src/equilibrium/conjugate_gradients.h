@@ -14,8 +14,8 @@
 //     double sweep.reached(r)             ‖r‖ after a step; may deactivate systems that have converged
 //     double sweep.goal(Z)                the ‖r‖ at which the sweep ends
 //     torch::Tensor sweep.active(t)       the part of t that belongs to the systems still active
-//     bool believes(Z, r_norm)            whether to accept Z without recomputing r, given the
-//                                         ‖r‖ of the recurrence
+//     bool accepts_without_recomputing(Z, r_norm)
+//                                         whether to accept Z by the ‖r‖ of the recurrence alone
 #pragma once
 
 #include <torch/torch.h>

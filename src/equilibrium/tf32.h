@@ -3,21 +3,27 @@
 #pragma once
 
 #include <ATen/Context.h>
+#include <torch/types.h>
 
 namespace eignn {
 
-/// Sets the mode and restores the previous one on destruction. No effect on a CPU.
+/// Sets the mode for work on this device and restores the previous one on destruction. The mode is a setting
+/// of the whole process, so nothing is written for work on a CPU, which has no TF32, nor where the mode is
+/// right already: solvers in several threads do not overwrite each other's.
 class ProductsInTf32 {
  public:
-  explicit ProductsInTf32(bool on) : before_(at::globalContext().allowTF32CuBLAS()) {
-    at::globalContext().setAllowTF32CuBLAS(on);
+  ProductsInTf32(bool on, torch::Device device)
+      : changes_(device.is_cuda() && at::globalContext().allowTF32CuBLAS() != on), on_(on) {
+    if (changes_) at::globalContext().setAllowTF32CuBLAS(on_);
   }
-  ~ProductsInTf32() { at::globalContext().setAllowTF32CuBLAS(before_); }
+  ~ProductsInTf32() {
+    if (changes_) at::globalContext().setAllowTF32CuBLAS(!on_);
+  }
   ProductsInTf32(const ProductsInTf32&) = delete;
   ProductsInTf32& operator=(const ProductsInTf32&) = delete;
 
  private:
-  bool before_;
+  bool changes_, on_;
 };
 
 /// The factor by which a sweep of an iterative solver in TF32 is expected to reduce the residual. The

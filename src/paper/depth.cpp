@@ -57,7 +57,7 @@ Study oversmoothing() {
   Study study = depth_study();
   study.name = "oversmoothing";
   study.quick_lengths = {10, 50};
-  study.title = "As many layers as the chain has nodes";
+  study.title = "Oversmoothing: depth equal to chain length";
   study.text =
       "Chains with two classes. APPNP with as many steps, JKNet and GCNII with as many layers as a chain has "
       "nodes, so that the class is within their reach. PPNP is what APPNP tends to with ever more steps, "

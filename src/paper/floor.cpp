@@ -108,10 +108,14 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
   const auto train = flags_of(split.train, dataset.nodes()), val = flags_of(split.val, dataset.nodes());
   const auto features = dataset.features.contiguous();
   for (const ComponentKind& kind : unique_components(make_propagation(dataset, config))) {
-    std::map<std::string, ComponentShape> distinct;
+    RowsByContent rows(features);
+    std::vector<ComponentShape> distinct;
     for (const auto& nodes : kind.instances) {
-      ComponentShape& c = distinct[fingerprint(features, nodes)];
-      if (c.nodes == 0)
+      const size_t number = rows.number_of(nodes);
+      const bool is_new = number == distinct.size();
+      if (is_new) distinct.emplace_back();
+      ComponentShape& c = distinct[number];
+      if (is_new)
         c.feature_entries =
             features.index_select(0, torch::tensor(nodes, torch::kInt64)).count_nonzero().item<int64_t>();
       c.nodes = kind.S.nodes;
@@ -119,7 +123,7 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
       c.train += count_among(train, nodes);
       c.val += count_among(val, nodes);
     }
-    for (const auto& [key, c] : distinct) shape.components.push_back(c);
+    shape.components.insert(shape.components.end(), distinct.begin(), distinct.end());
   }
   if (dataset.graphs() > 1) {
     std::set<int64_t> graphs;

@@ -48,8 +48,9 @@ void choose_gamma(ResultJson& points) {
   std::map<std::pair<std::string, double>, ResultJson> best;
   for (const ResultJson& point : points) {
     if (point["series"].get<std::string>().rfind("eignn", 0) != 0) continue;
-    ResultJson& held = best[{point["panel"].get<std::string>(), point["x"].get<double>()}];
-    if (held.is_null() || point["val_mean"].get<double>() > held["val_mean"].get<double>()) held = point;
+    ResultJson& best_point = best[{point["panel"].get<std::string>(), point["x"].get<double>()}];
+    if (best_point.is_null() || point["val_mean"].get<double>() > best_point["val_mean"].get<double>())
+      best_point = point;
   }
   for (auto& [where, point] : best) {
     point["chosen"] = point["series"];

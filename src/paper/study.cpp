@@ -249,7 +249,7 @@ std::string panel_tables(const Study& study, const ResultJson& points) {
 }
 
 std::string claims_text(const ResultJson& claims) {
-  std::string out = "## The paper's statements, held against these figures\n\n";
+  std::string out = "## The paper's statements beside these figures\n\n";
   for (const ResultJson& claim : claims) {
     out += fmt::format("- **{}**", claim["text"].get<std::string>());
     if (claim["panels"].empty()) out += " Not run here.";
@@ -434,13 +434,14 @@ std::string study_page(const Study& study, const ResultJson& results,
 }
 
 std::string study_outcome(const ResultJson& results) {
-  int64_t checked = 0, held = 0;
+  int64_t checked = 0, holding = 0;
   for (const ResultJson& claim : results.at("claims"))
     for (const ResultJson& panel : claim["panels"]) {
       ++checked;
-      if (panel["breaches"].empty()) ++held;
+      if (panel["breaches"].empty()) ++holding;
     }
-  return fmt::format("{} of {} statements of the paper hold, each counted by panel", held, checked);
+  return fmt::format("Of the paper's statements, {} hold and {} were checked, one for each panel", holding,
+                     checked);
 }
 
 Reproduction as_reproduction(Study study) {

@@ -13,7 +13,23 @@ namespace eignn {
 struct Captured::Recording {
   c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool();
   at::cuda::CUDAGraph graph;
-  int64_t calls = 0;
+  enum class State { cold, warm, recorded } state = State::cold;
+
+  // Work that throws must not leave the stream in capture; the next call then captures again.
+  void capture(const std::function<void()>& work) {
+    graph.capture_begin();
+    try {
+      work();
+    } catch (...) {
+      try {
+        graph.capture_end();
+      } catch (...) {  // the capture is over, and what the work threw says why
+      }
+      graph.reset();
+      throw;
+    }
+    graph.capture_end();
+  }
 };
 
 Captured::Captured(std::function<void()> work, torch::Device device)
@@ -24,16 +40,17 @@ void Captured::operator()() {
   // Work that the caller has queued on its own stream must finish first.
   c10::cuda::getCurrentCUDAStream().synchronize();
   const c10::cuda::CUDAStreamGuard guard(recording_->stream);
-  // The first call is not captured: libraries initialise themselves in it.
-  if (const int64_t call = recording_->calls++; call == 0) {
-    work_();
-  } else {
-    if (call == 1) {
-      recording_->graph.capture_begin();
+  switch (recording_->state) {
+    case Recording::State::cold:  // libraries initialise themselves in the first call, which is not captured
       work_();
-      recording_->graph.capture_end();
-    }
-    recording_->graph.replay();
+      recording_->state = Recording::State::warm;
+      break;
+    case Recording::State::warm:
+      recording_->capture(work_);
+      recording_->state = Recording::State::recorded;
+      [[fallthrough]];
+    case Recording::State::recorded:
+      recording_->graph.replay();
   }
   recording_->stream.synchronize();
 }

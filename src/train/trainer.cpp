@@ -104,7 +104,7 @@ double Trainer::step(int64_t epoch) {
   model_->train();
   model_->seed_dropout(stream_seed(config_.seed, Stream::dropout, static_cast<uint64_t>(epoch)));
   set_learning_rates(epoch);
-  const ProductsInTf32 products(config_.tf32);
+  const ProductsInTf32 products(config_.tf32, labels_.device());
   double sum = 0;
   int64_t nodes = 0;
   for (const auto& batch : batches(epoch)) {

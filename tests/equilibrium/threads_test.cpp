@@ -1,4 +1,5 @@
 // Threads on one solver take turns; solvers in different threads do not know of each other.
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -95,6 +96,29 @@ TEST_P(Threads, TwoSolversGiveTheBitsThatTheyGiveAlone) {
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(Threads, LeaveTheCallersTf32AsItWas) {
+  // The setting is the process's: a solver that switched it off and on again would lose it to another thread.
+  const bool before = at::globalContext().allowTF32CuBLAS();
+  at::globalContext().setAllowTF32CuBLAS(true);
+  std::atomic<bool> changed{false}, done{false};
+  std::thread watcher([&] {
+    while (!done) changed = changed || !at::globalContext().allowTF32CuBLAS();
+  });
+  std::vector<std::thread> threads;
+  for (uint64_t seed = 0; seed < 2; ++seed)
+    threads.emplace_back([&, seed] {
+      const Problem problem(20);
+      const auto solver = make_solver(GetParam(), problem.S, {}, 20);
+      for (int again = 0; again < 5; ++again) answers(*solver, problem, problem.F[seed]);
+    });
+  for (auto& thread : threads) thread.join();
+  done = true;
+  watcher.join();
+  EXPECT_FALSE(changed);
+  EXPECT_TRUE(at::globalContext().allowTF32CuBLAS());
+  at::globalContext().setAllowTF32CuBLAS(before);
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, Threads,

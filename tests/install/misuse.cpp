@@ -119,6 +119,21 @@ void with_solver(const std::string& name) {
     const_cast<torch::Tensor&>(mine).mul_(2);
     kept->pull(index, {Y, {}}, true);
   });
+  refused(say("X changed between solve and pull"), [&] {
+    const auto mine = X.clone();
+    const auto kept = solver->solve(F, mine);
+    const_cast<torch::Tensor&>(mine).mul_(2);
+    kept->pull(index, {Y, {}}, true);
+  });
+  refused(say("project: C of another height"), [&] { solver->project(F, X, matrix(m + 1, 2, 0)); });
+  refused(say("project: too few rows of X"),
+          [&] { solver->project(F, matrix(n - 1, m, 0), matrix(m, 2, 0)); });
+  refused(say("project: C changed before its pull"), [&] {
+    const auto C = matrix(m, 2, 3);
+    const auto kept = solver->project(F, X, C);
+    const_cast<torch::Tensor&>(C).mul_(2);
+    kept->pull(index, matrix(2, 2, 0));
+  });
   works(say("solver destroyed before its equilibrium"), [&] {
     auto mortal = make_solver(name, S, {}, m);
     const auto kept = mortal->solve(F, X);
@@ -163,6 +178,13 @@ void with_graphs() {
     make_solver("sparse", std::make_shared<Propagation>(S), {}, m);
   });
   refused("S: null", [] { make_solver("auto", nullptr, {}, m); });
+  refused("projection: null", [] { projected(nullptr, matrix(m, m, 0), matrix(m, 2, 0), {}); });
+  refused("model: no solver", [] { make_eignn(std::unique_ptr<Solver>(), matrix(n, m, 0), 2, {}, 0); });
+  refused("chains: sizes whose product overflows", [] {
+    ChainsOptions chains;
+    chains.length = INT64_MAX / 2;
+    chains_dataset(chains, 0);
+  });
   refused("solver: unknown name", [] { make_solver("spars", matrix_of(ring(n)), {}, m); });
   refused("solver: gamma 2", [] {
     SolverOptions options;

@@ -286,7 +286,7 @@ TEST(Study, TheOutcomeCountsStatementsByPanel) {
       {"claims",
        {{{"text", "a"}, {"panels", {{{"breaches", ResultJson::array()}}, {{"breaches", {"x"}}}}}},
         {{"text", "b"}, {"panels", ResultJson::array()}}}}};
-  EXPECT_EQ(study_outcome(results), "1 of 2 statements of the paper hold, each counted by panel");
+  EXPECT_EQ(study_outcome(results), "Of the paper's statements, 1 hold and 2 were checked, one for each panel");
 }
 
 PanelFigures curve(const std::string& series, std::vector<std::pair<double, double>> points) {

@@ -60,7 +60,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
       : NodeSpaceEquilibrium("deflated", std::move(S), F, options, Contraction::CheckNu::when_read),
         source_(std::move(source)),
         deflation_(deflate(contraction_)) {
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, F.device());
     whole_ = {{}, {}, gram()};
     sketched_ = {{}, {}, gram().mm(source_->sketch)};
     if (!deflation_.empty()) {
@@ -92,7 +92,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
 
   torch::Tensor solve_adjoint(const torch::Tensor& index, const torch::Tensor& Y,
                               int64_t& count) const override {
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, Y.device());
     const auto everywhere = at_all_nodes(index, Y);
     const double norm = norm_of(*S_, everywhere), down = scale_down(norm);
     const auto rows = down == 1 ? Y : Y * down;

@@ -59,7 +59,7 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
     for (int sweeps = 0; r_norm > tolerance * (x_norm + S_->norm(Z)); ++sweeps) {
       if (sweeps == most_sweeps) give_up(count);
       {
-        const ProductsInTf32 fast(true);
+        const ProductsInTf32 fast(true, X.device());
         Z = Z + sweep(r, r_norm, tf32_reduction, adjoint, count);
       }
       r = residual(X, Z, adjoint);

@@ -57,7 +57,7 @@ struct ShiftedSystems {
   /// Estimates ‖X - A Z‖_F by the norm of (X - Z) Ω + γ Λ Z g Ω, without a product r×m×m. The relative error
   /// is some per cent for a residual of high rank and about a quarter for one of rank one.
   double estimated_residual(const torch::Tensor& X, const torch::Tensor& Z) const {
-    const ProductsInTf32 in_full(false);
+    const ProductsInTf32 in_full(false, X.device());
     return torch::addcmul((X - Z).mm(sketch), scaled_lambda, Z.mm(g_sketch)).norm().item<double>();
   }
 };
@@ -104,7 +104,7 @@ struct RowSystems {
   class Sweep {
    public:
     Sweep(const RowSystems& systems, double r_norm, double bound)
-        : products_(systems.options.tf32),
+        : products_(systems.options.tf32, systems.X.device()),
           systems_(systems),
           sweep_goal_(systems.options.tf32 ? tf32_reduction * r_norm : 0),
           drop_allowance_(0.2 * std::max(bound, sweep_goal_) * std::max(bound, sweep_goal_)),
