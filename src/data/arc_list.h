@@ -10,7 +10,7 @@ struct ArcList {
   int64_t nodes = -1;  ///< -1: the file does not state it
   std::vector<int64_t> source;
   std::vector<int64_t> target;  ///< as long as `source`; arc k runs from source[k] to target[k]
-  std::vector<double> weight;   ///< of each arc, as the file has it; empty: the file has none
+  std::vector<double> weight = {};  ///< of each arc, as the file has it; empty: the file has none
 };
 
 }  // namespace eignn

@@ -178,7 +178,7 @@ class Eignn : public Model {
     if (!projection_ || projection_versions_ != versions || other_pass) {
       projection_ = nullptr;  // releases its buffers before the next one allocates
       const torch::NoGradGuard guard;
-      const ProductsInTf32 in_full(false, B_.device());
+      const ProductsInTf32 in_full(false, type_.device());
       projection_ = part.solver->project(F_[0], part.X, B_.t());
     }
     projection_versions_ = versions;
@@ -190,7 +190,7 @@ class Eignn : public Model {
   torch::Tensor scores_through(const Place& place, const torch::Tensor& C) {
     const auto blocks = C.chunk(static_cast<int64_t>(F_.size()), 0);  // the rows of C that belong to each F
     const auto of_part = [&](Part& part, const torch::Tensor& index) {
-      const ProductsInTf32 in_full(false, B_.device());
+      const ProductsInTf32 in_full(false, type_.device());
       torch::Tensor sum;
       for (size_t k = 0; k < F_.size(); ++k) {
         const auto term = solved(part, k, part.X)->project(index, blocks[k]);
@@ -267,7 +267,7 @@ class Eignn : public Model {
     solved_in_training_ = is_training();
     if (!part.solved[k]) {
       const torch::NoGradGuard guard;
-      const ProductsInTf32 in_full(false, B_.device());
+      const ProductsInTf32 in_full(false, type_.device());
       part.solved[k] = part.solver->solve(F_[k], X);
     }
     return part.solved[k];
