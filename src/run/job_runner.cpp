@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -82,7 +84,8 @@ RunResult run_in_child(const Job& job, const JobOptions& options, const std::fun
   const bool resume = is_interrupted_run(job.folder);
   make_folders(job.folder);
   if (!resume) write_file_atomically(settings, to_toml(job.config));
-  std::filesystem::remove(failure);  // of an earlier try
+  if (std::remove(failure.c_str()) != 0 && errno != ENOENT)
+    refuse_file("remove", failure, errno);  // an earlier try's
   const ChildResult child =
       run_child(options.child({job.folder, resume, settings, failure}), "", errors, stop);
   // The child tells when its training did not converge: that is a result of the job, and nothing else is.

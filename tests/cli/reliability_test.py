@@ -504,6 +504,13 @@ class NoDeadEnds(Case):
     def test_failing_operations_of_splits_in_processes_leave_a_way_on(self):
         self.check_failing_operations(self.train("--split", "all", "--jobs", 2, epochs=3), 9, 20)
 
+    def test_what_a_job_left_and_cannot_be_removed_has_a_way_on(self):
+        words = self.train("--split", "all", "--jobs", 2, "--out", self.work / "r", epochs=3)
+        broken = {"LD_PRELOAD": FAULTS, "EIGNN_FAULT_UNDER": str(self.work / "r/split-1/failure.txt"), "EIGNN_FAULT_AT": "1",
+                  "EIGNN_FAULT_ERRNO": "5"}
+        self.refused(words, "Input/output error", "--resume", environment=broken)
+        self.accepted(words)
+
     def test_failing_operations_of_a_search_leave_a_way_on(self):
         grid = self.work / "grid.toml"
         grid.write_text("lr = [0.01, 0.05]\nsplits = [0]\n")
