@@ -6,10 +6,12 @@
 #include <charconv>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "cli/flags.h"
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
+#include "data/utf8.h"
 #include "graph/nearest_name.h"
 #include "paper/names.h"
 #include "run/recipes.h"
@@ -52,7 +54,7 @@ void check_restore(const CLI::App& command, const std::string& checkpoint, const
   if (std::filesystem::exists(checkpoint + "/resume.safetensors") &&
       !std::filesystem::exists(checkpoint + "/summary.json"))
     throw DataError(checkpoint, "", "this run is not finished",
-                    fmt::format("go on with: eignn train --resume {}", checkpoint));
+                    "go on with: eignn train --resume " + shell_quoted(checkpoint));
   TrainConfig probe;
   settle(probe, settings);
 }
@@ -187,6 +189,10 @@ void check(const CLI::App& command, ReproduceFlags& flags) {
   auto names = experiment_names();
   names.emplace_back("all");
   require_known("experiment", "eignn reproduce", flags.name, names);
+  // They are in the page that is written at the end, as part of the command.
+  for (const auto& [flag, folder] : {std::pair("--out", flags.out), std::pair("--runs", flags.runs)})
+    if (!is_utf8(folder))
+      throw UsageError(fmt::format("the folder's name is not UTF-8 ({}); give another", flag));
   if (command.get_option("--seeds")->count() > 0 && flags.seeds < 1)
     throw UsageError(fmt::format("{} is out of range (--seeds); give 1 or more", flags.seeds));
   if (command.get_option("--jobs")->count() > 0) check_jobs(flags.jobs);

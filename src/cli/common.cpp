@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <charconv>
 #include <csignal>
+#include <ctime>
 
 #include "cli/streams.h"
 #include "eignn/error.h"
@@ -14,9 +18,43 @@ namespace {
 
 volatile std::sig_atomic_t interrupt_count = 0;
 
+int64_t milliseconds_now() {
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+// `timeout` sends its signal to the process and then to its group: the same signal twice at once is one. A
+// second Ctrl-C comes later, and ends the process.
 void on_interrupt(int signal) {
+  static std::atomic<int64_t> first{0};
+  static_assert(std::atomic<int64_t>::is_always_lock_free, "for use in a signal handler");
+  constexpr int64_t at_once = 500;
   interrupt_count = interrupt_count + 1;
-  if (signal == SIGINT) std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C ends the process
+  if (signal != SIGINT) return;
+  const int64_t now = milliseconds_now(), before = first.exchange(now);
+  if (before == 0 || now - before < at_once) return;
+  std::signal(SIGINT, SIG_DFL);
+  std::raise(SIGINT);  // when the handler has returned
+}
+
+// Lets `value` be read from decimal text alone. CLI11 then reads what is left.
+template <class Whole>
+CLI::Option* with_decimals(CLI::Option* option, const std::string& flag) {
+  return option->transform(CLI::Validator(
+      [flag](std::string& text) -> std::string {
+        Whole value = 0;
+        const char *first = text.data() + (text.size() > 1 && text[0] == '+' ? 1 : 0),
+                   *last = text.data() + text.size();
+        const auto result = std::from_chars(first, last, value);
+        if (result.ec == std::errc::result_out_of_range)
+          throw UsageError(fmt::format("{} is out of range ({}); give a smaller number", text, flag));
+        if (result.ec != std::errc() || result.ptr != last)
+          throw UsageError(fmt::format("{} cannot be '{}' ({}); give a whole number", flag, text, flag));
+        text = std::to_string(value);
+        return "";
+      },
+      ""));
 }
 
 const char* heading(Field::Group group) {
@@ -116,6 +154,38 @@ std::set<std::string> SettingFlags::names() const {
   std::set<std::string> out;
   for (const auto& [name, text] : given()) out.insert(name);
   return out;
+}
+
+CLI::Option* add_whole(CLI::App& command, const std::string& flag, int64_t& value, const std::string& help) {
+  return with_decimals<int64_t>(command.add_option(flag, value, help), flag);
+}
+
+CLI::Option* add_whole(CLI::App& command, const std::string& flag, uint64_t& value, const std::string& help) {
+  return with_decimals<uint64_t>(command.add_option(flag, value, help), flag);
+}
+
+CLI::Option* add_whole(CLI::App& command, const std::string& flag, std::vector<int64_t>& values,
+                       const std::string& help) {
+  return with_decimals<int64_t>(command.add_option(flag, values, help), flag);
+}
+
+std::string shell_quoted(const std::string& text) {
+  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
+  if (!text.empty() && text[0] == '-') return shell_quoted("./" + text);
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  const auto is_control = [](unsigned char letter) { return letter < ' ' || letter == 0x7f; };
+  const bool escaped = std::any_of(text.begin(), text.end(), is_control);  // $'…', so that it stays one line
+  std::string out = escaped ? "$'" : "'";
+  for (const char letter : text)
+    if (escaped && is_control(static_cast<unsigned char>(letter)))
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter));
+    else if (letter == '\'')
+      out += escaped ? "\\'" : "'\\''";
+    else if (escaped && letter == '\\')
+      out += "\\\\";
+    else
+      out += letter;
+  return out + "'";
 }
 
 void print_json(const Json& json) {

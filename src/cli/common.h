@@ -66,14 +66,24 @@ class SettingFlags {
   std::map<std::string, std::shared_ptr<Flag>> flags_;  // CLI11 keeps addresses of the texts
 };
 
+/// An option of the command whose value is a whole number as people write it: 010 is ten, and what does not
+/// fit is refused. (CLI11 alone reads numbers as C does, where 010 is eight, and wraps what is too large.)
+CLI::Option* add_whole(CLI::App& command, const std::string& flag, int64_t& value, const std::string& help);
+CLI::Option* add_whole(CLI::App& command, const std::string& flag, uint64_t& value, const std::string& help);
+CLI::Option* add_whole(CLI::App& command, const std::string& flag, std::vector<int64_t>& values,
+                       const std::string& help);
+
+/// A text as one word of a shell's command line.
+std::string shell_quoted(const std::string& text);
+
 /// One JSON object on standard output.
 void print_json(const Json& json);
 
 void note(const std::string& message);     // a line on standard error, for people
 void warning(const std::string& message);  // the same, marked as a warning
 
-/// True once Ctrl-C was pressed after watch_for_interrupt(), which installs the handler. A second Ctrl-C ends
-/// the process.
+/// True once SIGINT, SIGTERM or SIGHUP came after watch_for_interrupt(), which installs the handler. A second
+/// SIGINT, half a second later or more, ends the process.
 bool interrupted();
 void watch_for_interrupt();
 

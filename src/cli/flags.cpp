@@ -21,18 +21,16 @@ void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& c
 /// The flags of all benchmarks against published.
 void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   flags.settings.add(command, std::vector<std::string>{"solver", "dtype", "device", "threads", "seed"});
-  command
-      .add_option("--batch-runs", flags.batch_runs,
-                  "Also measure this many runs trained as one batch; may be repeated")
+  add_whole(command, "--batch-runs", flags.batch_runs,
+            "Also measure this many runs trained as one batch; may be repeated")
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1024));
-  command
-      .add_option("--blocks", flags.blocks,
-                  "Blocks of epochs to time; 0: as many as fill ten seconds of published, from 3 to 20")
+  add_whole(command, "--blocks", flags.blocks,
+            "Blocks of epochs to time; 0: as many as fill ten seconds of published, from 3 to 20")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  command
-      .add_option("--check-epochs", flags.check_epochs, "Epochs in float64 whose losses must agree to 1e-6")
+  add_whole(command, "--check-epochs", flags.check_epochs,
+            "Epochs in float64 whose losses must agree to 1e-6")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command.add_flag("--no-memory", flags.no_memory, "Start no process for the peak memory of each side");
@@ -72,17 +70,16 @@ void add_train(CLI::App& app) {
       "Take the model's recipe of this name (a data set or kind, recipes/), whatever the data");
   command->add_option("--search", flags->search_file,
                       "Try the lists of values in this TOML file; validation chooses (docs/data.md)");
-  command->add_option("--jobs", flags->jobs, "Runs at a time, with --split all or --search")
+  add_whole(*command, "--jobs", flags->jobs, "Runs at a time, with --split all or --search")
       ->capture_default_str();
-  command
-      ->add_option("--batch-runs", flags->batch_runs,
-                   "With --split all or --search: train so many runs as one batched problem "
-                   "(docs/performance.md); 0: one by one")
+  add_whole(*command, "--batch-runs", flags->batch_runs,
+            "With --split all or --search: train so many runs as one batched problem "
+            "(docs/performance.md); 0: one by one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   // For a parent process that runs many jobs: receives the message of a training that did not converge.
   command->add_option("--failure-file", flags->failure_file, "")->group("");
-  command->add_option("--parent", flags->parent, "")->group("");
+  add_whole(*command, "--parent", flags->parent, "")->group("");
   set_work(command, [flags] {
     check(*flags);
     try {
@@ -141,7 +138,7 @@ void add_attack(CLI::App& app) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--step", flags->step, "pgd: size of a step; a tenth of epsilon when not given");
-  command->add_option("--steps", flags->steps, "pgd: number of steps")->capture_default_str();
+  add_whole(*command, "--steps", flags->steps, "pgd: number of steps")->capture_default_str();
   command
       ->add_option("--targets", flags->targets,
                    "each: one test node at a time, its own row; all: every row of the graph at once")
@@ -150,7 +147,7 @@ void add_attack(CLI::App& app) {
       ->add_option("--objective", flags->objective,
                    "What grows: loss, or margin (the lead of the worst other class)")
       ->capture_default_str();
-  command->add_option("--noise-seed", flags->noise_seed, "noise: fixes the draw")
+  add_whole(*command, "--noise-seed", flags->noise_seed, "noise: fixes the draw")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--no-certificate", flags->no_certificate,
@@ -263,16 +260,15 @@ void add_reproduce(CLI::App& app) {
       "--quick", flags->quick,
       "A taste: fewer lengths and seeds; heterophilic, attacks: two splits, fewer epochs; ppi: four "
       "training graphs, 50 epochs (docs/experiments.md)");
-  command->add_option("--seeds", flags->seeds,
-                      "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
+  add_whole(*command, "--seeds", flags->seeds,
+            "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
   flags->settings.add(*command, std::vector<std::string>{"epochs"});
   command->add_option("--out", flags->out, "The folder of NAME.json, NAME.md and figures")
       ->capture_default_str();
   command->add_option("--runs", flags->runs, "The folder that keeps the runs")->capture_default_str();
-  command->add_option(
-      "--jobs", flags->jobs,
-      "Runs at a time; when not given as many as there are cores, or as --threads leaves room for, "
-      "8 at most, and one with --device cuda; efficiency: always one");
+  add_whole(*command, "--jobs", flags->jobs,
+            "Runs at a time; when not given as many as there are cores, or as --threads leaves room for, "
+            "8 at most, and one with --device cuda; efficiency: always one");
   flags->settings.add(*command, {Field::Group::machine});
   flags->settings.add(*command, std::vector<std::string>{"solver"});
   command->add_flag("--json", flags->json, "Print the results as one JSON object");
@@ -315,9 +311,8 @@ void add_bench_chains(CLI::App& bench) {
       ->allow_extra_args(false);
   flags->settings.add(*command, std::vector<std::string>{"num-classes", "feature-dim"});
   add_bench_flags(*command, *flags);
-  command
-      ->add_option("--published-epochs", flags->published_epochs,
-                   "Epochs of published before its accuracy is read")
+  add_whole(*command, "--published-epochs", flags->published_epochs,
+            "Epochs of published before its accuracy is read")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   add_python_flag(*command, *flags);
@@ -407,7 +402,7 @@ void add_bench_scaling(CLI::App& bench) {
   command->add_option("--solvers", flags->solvers, "Some of them, separated by commas")
       ->delimiter(',')
       ->default_str("[sparse,picard,spectral,krylov,direct]");
-  command->add_option("--up-to", flags->up_to, "Most nodes of a graph")->capture_default_str();
+  add_whole(*command, "--up-to", flags->up_to, "Most nodes of a graph")->capture_default_str();
   command->add_flag("--quick", flags->quick, "At most 10000 nodes");
   command->add_option("--plot", flags->plot, "A folder for plots (SVG); needs gnuplot");
   flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});

@@ -72,6 +72,7 @@ int run_engine(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   eignn::cli::hold_standard_streams();
+  eignn::cli::allow_many_files();
   try {
     return eignn::cli::run_program(argc, argv, [](const std::exception& error) { return error.what(); });
   } catch (const eignn::cli::EngineNeeded&) {

@@ -52,15 +52,16 @@ std::string runs_folder(const Flags& flags, const Reproduction& experiment) {
 // The command line that repeats this command.
 std::string words_of(const Flags& flags, const ReproduceOptions& options) {
   std::string self = "eignn reproduce " + flags.name;
-  if (!flags.models.empty()) self += " --models " + flags.models;
-  if (!flags.rows.empty()) self += " --rows " + flags.rows;
+  if (!flags.models.empty()) self += " --models " + shell_quoted(flags.models);
+  if (!flags.rows.empty()) self += " --rows " + shell_quoted(flags.rows);
   if (!flags.lengths.empty()) self += " --lengths " + flags.lengths;
   if (flags.quick) self += " --quick";
   if (flags.seeds > 0) self += fmt::format(" --seeds {}", flags.seeds);
   if (flags.jobs > 0) self += fmt::format(" --jobs {}", flags.jobs);
-  if (flags.out != Flags().out) self += " --out " + flags.out;
-  if (flags.runs != Flags().runs) self += " --runs " + flags.runs;
-  for (const auto& [name, value] : options.settings) self += fmt::format(" --{} {}", name, value);
+  if (flags.out != Flags().out) self += " --out " + shell_quoted(flags.out);
+  if (flags.runs != Flags().runs) self += " --runs " + shell_quoted(flags.runs);
+  for (const auto& [name, value] : options.settings)
+    self += fmt::format(" --{} {}", name, shell_quoted(value));
   return self;
 }
 
@@ -88,6 +89,16 @@ std::vector<std::string> draw(const std::vector<LinePlot>& plots, const std::str
   return files;
 }
 
+std::string stem_of(const Reproduction& experiment, const Flags& flags) {
+  return experiment.name + (flags.quick ? "-quick" : "");
+}
+
+// Holds the results of an experiment in the folder of --out, in which other experiments may be at work.
+FolderLock lock_of_results(const std::string& stem, const Flags& flags) {
+  make_folders(flags.out);
+  return FolderLock(flags.out, "." + stem + ".lock");
+}
+
 struct Written {
   ResultJson results;
   std::string page, page_file;
@@ -96,7 +107,7 @@ struct Written {
 Written run_one(const Reproduction& experiment, const ReproduceOptions& options, const Flags& flags,
                 const std::string& self) {
   make_folders(options.runs);
-  const FolderLock lock(options.runs);
+  const FolderLock runs_lock(options.runs);
   // The many short runs of a figure have a line each.
   JobOptions jobs = job_options(options.parallel, flags.json || !experiment.has_rows);
   jobs.keep_models = experiment.keep_models;
@@ -116,8 +127,7 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
                            {"machine", machine_name()},
                            {"version", version()},
                            {"table_commit", built_commit()}};
-  make_folders(flags.out);
-  const std::string stem = experiment.name + (flags.quick ? "-quick" : "");
+  const std::string stem = stem_of(experiment, flags);
   const auto figures = draw(experiment.plots(results), flags.out, stem);
   Written written{results, experiment.page(results, figures), stem + ".md"};
   write_file_atomically(fmt::format("{}/{}.json", flags.out, stem), results.dump() + "\n");
@@ -135,6 +145,10 @@ void run_all(const ReproduceOptions& options, const Flags& flags) {
     return own;
   };
   for (const Reproduction& experiment : reproductions()) experiment.check(for_this(experiment));
+  std::vector<FolderLock> locks;
+  for (const Reproduction& experiment : reproductions())
+    locks.push_back(lock_of_results(stem_of(experiment, flags), flags));
+  locks.push_back(lock_of_results("index", flags));
   std::vector<IndexEntry> entries;
   Json together = Json::object();
   for (const Reproduction& experiment : reproductions()) {
@@ -158,6 +172,7 @@ void work(const Flags& flags) {
   experiment.check(options);
   const std::string self = words_of(flags, options);
   share_cores(experiment, flags, options);
+  const FolderLock lock = lock_of_results(stem_of(experiment, flags), flags);
   const Written written = run_one(experiment, options, flags, self);
   if (flags.json) return print_json(written.results);
   const std::string page = flags.out + "/" + written.page_file;

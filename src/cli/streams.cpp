@@ -1,8 +1,10 @@
 #include "cli/streams.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +23,14 @@ void hold_standard_streams() {
     const int held = open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
     if (held >= 0 && held != stream) close(held);
   }
+}
+
+void allow_many_files() {
+  constexpr rlim_t enough = 16384;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= enough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, enough);
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void say(const std::string& text) {

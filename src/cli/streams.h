@@ -10,6 +10,9 @@ namespace eignn::cli {
 /// process.
 void hold_standard_streams();
 
+/// As many files at once as the system lets a process have: each run of a batch has two.
+void allow_many_files();
+
 /// Text for people, on standard error. What cannot be written there is lost, and the work goes on.
 void say(const std::string& text);
 

@@ -50,7 +50,7 @@ void print_summary(const RunResult& s) {
 // What to type after an error or a signal: empty where nothing is kept.
 std::string go_on_with(const std::string& folder) {
   if (folder.empty()) return "";
-  return is_interrupted_run(folder) ? "eignn train --resume " + folder : "the same command";
+  return is_interrupted_run(folder) ? "eignn train --resume " + shell_quoted(folder) : "the same command";
 }
 
 void train_one(const Job& job, bool resume, const Flags& flags) {
@@ -86,34 +86,40 @@ std::string commented(const std::string& text) {
   return out;
 }
 
+// Whether a folder has the runs of all splits, rather than one run.
+bool holds_all_splits(const std::string& folder) {
+  const std::string path = folder + "/config.toml";
+  if (!std::filesystem::exists(path)) return false;
+  TrainConfig config;
+  apply_toml(config, read_sealed_toml(path), {}, path);
+  return config.split == "all";
+}
+
 void train_all_splits(const TrainConfig& config, const std::string& out, const Flags& flags) {
-  std::optional<FolderLock> lock;
-  if (!out.empty()) {
-    make_folders(out);
-    lock.emplace(out);
-    claim_folder(out, config);
-  }
-  const auto jobs = jobs_of_splits(config, all_splits(config), out);
   const std::string batch = flags.batch_runs > 0 ? fmt::format(" --batch-runs {}", flags.batch_runs) : "";
   const JobOptions options = job_options(flags.jobs, flags.json);
-  print_runs(resumable([&] { return out.empty() ? "" : "eignn train --resume " + out + batch; },
-                       [&] {
-                         return flags.batch_runs > 0 ? run_in_batches(jobs, flags.batch_runs, options)
-                                                     : run_jobs(jobs, flags.jobs, job_runner(options));
-                       }),
-             flags.json);
+  const auto go_on = [&]() -> std::string {
+    if (out.empty()) return "";
+    if (!std::filesystem::exists(out + "/config.toml")) return "the same command";
+    return "eignn train --resume " + shell_quoted(out) + batch;
+  };
+  const auto work = [&] {
+    std::optional<FolderLock> lock;
+    if (!out.empty()) {
+      make_folders(out);
+      lock.emplace(out);
+      claim_folder(out, config);
+    }
+    const auto jobs = jobs_of_splits(config, all_splits(config), out);
+    return flags.batch_runs > 0 ? run_in_batches(jobs, flags.batch_runs, options)
+                                : run_jobs(jobs, flags.jobs, job_runner(options));
+  };
+  print_runs(resumable(go_on, work), flags.json);
 }
 
 void search(const Flags& flags) {
   const std::string text = read_small_file(flags.search_file);
   const SearchPlan plan = parse_search(text, flags.config, flags.given, flags.search_file);
-  std::optional<FolderLock> lock;
-  if (!flags.out.empty()) {
-    make_folders(flags.out);
-    lock.emplace(flags.out);
-    claim_folder(flags.out, "search.toml", text + "# on top of:\n" + commented(to_toml(flags.config)));
-  }
-  const auto splits = all_splits(plan.points[0]);
   const auto report = [&](size_t done, size_t all, const Trial& trial) {
     if (flags.json) return;
     note(
@@ -122,18 +128,25 @@ void search(const Flags& flags) {
   };
   JobOptions options = job_options(flags.jobs, flags.json);
   options.keep_models = false;
-  const SearchResult result =
-      resumable([&] { return flags.out.empty() ? "" : "the same command"; },
-                [&] {
-                  return run_search(plan, static_cast<int64_t>(splits.size()), flags.out,
-                                    flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
-                                                         : run_individually(flags.jobs, job_runner(options)),
-                                    report);
-                });
-  if (!flags.out.empty()) {
-    write_file_atomically(flags.out + "/trials.json", trials_json(result.trials).dump(1) + "\n");
-    write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
-  }
+  const auto work = [&] {
+    std::optional<FolderLock> lock;
+    if (!flags.out.empty()) {
+      make_folders(flags.out);
+      lock.emplace(flags.out);
+      claim_folder(flags.out, "search.toml", text + "# on top of:\n" + commented(to_toml(flags.config)));
+    }
+    const auto splits = all_splits(plan.points[0]);
+    SearchResult result = run_search(plan, static_cast<int64_t>(splits.size()), flags.out,
+                                     flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
+                                                          : run_individually(flags.jobs, job_runner(options)),
+                                     report);
+    if (!flags.out.empty()) {
+      write_file_atomically(flags.out + "/trials.json", trials_json(result.trials).dump(1) + "\n");
+      write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
+    }
+    return result;
+  };
+  const SearchResult result = resumable([&] { return flags.out.empty() ? "" : "the same command"; }, work);
   if (flags.json) {
     Json json = summary_of_splits(result.runs);
     json["trials"] = trials_json(result.trials);
@@ -152,15 +165,6 @@ void search(const Flags& flags) {
   }
   fmt::print("{}\nThe chosen one, tested:\n", format_table(header, rows));
   print_runs(result.runs, false);
-}
-
-// Whether a folder has the runs of all splits, rather than one run.
-bool holds_all_splits(const std::string& folder) {
-  const std::string path = folder + "/config.toml";
-  if (!std::filesystem::exists(path)) return false;
-  TrainConfig config;
-  apply_toml(config, read_sealed_toml(path), {}, path);
-  return config.split == "all";
 }
 
 void resume(const Flags& flags) {

@@ -4,18 +4,20 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <ftw.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "data/memory_limit.h"
 #include "eignn/error.h"
@@ -40,6 +42,9 @@ const char* remedy_for(int error) {
       return "give the name of a file, not of a folder";
     case EEXIST:
       return "choose another name, or move the old one away";
+    case EMFILE:
+    case ENFILE:
+      return "raise the number of files that may be open (ulimit -n), or work on fewer runs at once";
     default:
       return "choose another path";
   }
@@ -53,7 +58,9 @@ std::string follow_links(const std::string& path) {
   return none ? path : target.string();
 }
 
-constexpr const char* temporary_mark = ".tmp-";
+constexpr std::string_view temporary_mark = ".tmp-";
+// In a temporary folder, locked while it is written, since its own lock would not do on network disks.
+constexpr const char* folder_mark = ".writing";
 
 std::string temporary_name(const std::string& target) {
   static std::atomic<unsigned> counter{0};
@@ -65,28 +72,83 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// The process that made a temporary of this name; 0 for a name that is none.
-pid_t maker_of(const std::string& name) {
-  const size_t mark = name.rfind(temporary_mark);
-  if (mark == std::string::npos) return 0;
-  const size_t digits = mark + std::string_view(temporary_mark).size();
-  char* end = nullptr;
-  const int64_t maker = std::strtoll(name.c_str() + digits, &end, 10);
-  return *end == '-' && maker > 0 && maker <= std::numeric_limits<pid_t>::max() ? static_cast<pid_t>(maker)
-                                                                                : 0;
+bool are_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// What a process that died while it wrote this very file left beside it.
-void remove_dead_temporaries(const std::string& target) {
-  const std::string folder = folder_of(target), name = target.substr(target.rfind('/') + 1) + temporary_mark;
+// What a temporary was to become: "a.csv" for "a.csv.tmp-12-0"; empty for a name that is none.
+std::string_view target_of(std::string_view name) {
+  const size_t mark = name.rfind(temporary_mark);
+  if (mark == std::string_view::npos) return {};
+  const std::string_view numbers = name.substr(mark + temporary_mark.size());
+  const size_t dash = std::min(numbers.find('-'), numbers.size());
+  const bool ours =
+      are_digits(numbers.substr(0, dash)) && dash < numbers.size() && are_digits(numbers.substr(dash + 1));
+  return ours ? name.substr(0, mark) : std::string_view();
+}
+
+// Closes a descriptor, and with the last one of an opened file goes its lock.
+class OpenFile {
+ public:
+  explicit OpenFile(int number) : number_(number) {}
+  ~OpenFile() {
+    if (number_ >= 0) close(number_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+bool is_regular(const std::string& path) {
+  struct stat status = {};
+  return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Whoever writes a temporary holds a lock on it for as long as it lives, on whatever machine: where we get
+// the lock, nobody writes any more. A file system without locks gives none, and then nothing is removed.
+template <class Remove>
+void remove_if_abandoned(const std::string& locked, Remove remove) {
+  if (!is_regular(locked)) return;
+  constexpr int safely = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  int number = open(locked.c_str(), O_WRONLY | safely);
+  if (number < 0) number = open(locked.c_str(), O_RDONLY | safely);
+  const OpenFile file(number);
+  if (number >= 0 && flock(number, LOCK_EX | LOCK_NB) == 0 && is_still_at(locked, number)) remove();
+}
+
+void remove_file_if_abandoned(const std::string& path) {
+  remove_if_abandoned(path, [&] { unlink(path.c_str()); });
+}
+
+// Runs `act` on the temporaries of this very target, by their paths.
+template <class Act>
+void for_temporaries_of(const std::string& target, const Act& act) {
+  const std::string folder = folder_of(target), name = target.substr(target.rfind('/') + 1);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
   if (!entries) return;
-  while (const dirent* entry = readdir(entries.get())) {
-    const std::string found = entry->d_name;
-    if (found.rfind(name, 0) != 0) continue;
-    const pid_t maker = maker_of(found);
-    if (maker != 0 && kill(maker, 0) != 0 && errno == ESRCH) remove_folder(folder + "/" + found);
-  }
+  while (const dirent* entry = readdir(entries.get()))
+    if (target_of(entry->d_name) == name) act(folder + "/" + entry->d_name);
+}
+
+// Locks what was just made. False where somebody who removes abandoned temporaries took it for one, between
+// its making and its lock.
+bool lock_new(int file, const std::string& path) {
+  if (flock(file, LOCK_EX | LOCK_NB) != 0)
+    return errno != EWOULDBLOCK;  // without locks it is written as well
+  return is_still_at(path, file);
+}
+
+// Tries names until one is free; `make` returns whether it could use the name, or throws.
+template <class Make>
+void make_temporary(const Make& make) {
+  constexpr int most_tries = 100;
+  for (int k = 0; k < most_tries; ++k)
+    if (make()) return;
+  throw ResourceError("no name is free for a temporary file", "", "remove old files named *.tmp-*");
 }
 
 }  // namespace
@@ -115,9 +177,16 @@ void remove_folder(const std::string& path) {
   nftw(path.c_str(), remove, open_folders, FTW_DEPTH | FTW_PHYS);
 }
 
+bool is_still_at(const std::string& path, int file) {
+  struct stat here = {}, there = {};
+  return fstat(file, &here) == 0 && stat(path.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
+         here.st_dev == there.st_dev;
+}
+
 void remove_temporaries(const std::string& folder) {
   for (const std::string& name : names_in_folder(folder))
-    if (maker_of(name) != 0) remove_folder(folder + "/" + name);
+    // All files of ours have an ending; "backup.tmp-2023-11" is somebody else's.
+    if (target_of(name).find('.') != std::string_view::npos) remove_file_if_abandoned(folder + "/" + name);
 }
 
 void flush_folder(const std::string& path) {
@@ -136,18 +205,22 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_li
   if (exists && access(target_.c_str(), W_OK) != 0) refuse_file("write", path_, errno);
 
   const bool in_place = exists && !S_ISREG(status.st_mode);
-  if (!in_place) {
-    remove_dead_temporaries(target_);
-    temporary_ = temporary_name(target_);
+  if (in_place) {
+    file_.reset(std::fopen(target_.c_str(), "wbe"));
+    if (!file_) refuse_file("write", path_, errno);
+    return;
   }
-  file_.reset(in_place ? std::fopen(target_.c_str(), "wbe") : std::fopen(temporary_.c_str(), "wbxe"));
-  if (!file_) {
-    const int error = errno;
-    temporary_.clear();
-    refuse_file("write", path_, error);
-  }
+  for_temporaries_of(target_, remove_file_if_abandoned);
+  make_temporary([&] {
+    const std::string name = temporary_name(target_);
+    file_.reset(std::fopen(name.c_str(), "wbxe"));
+    if (!file_ && errno == EEXIST) return false;
+    if (!file_) refuse_file("write", path_, errno);
+    temporary_ = name;
+    return lock_new(fileno(file_.get()), name);
+  });
   // Keeps the mode of the file that is replaced. A failure is ignored, since some file systems have no modes.
-  if (exists && !in_place) static_cast<void>(fchmod(fileno(file_.get()), status.st_mode & 07777U) == 0);
+  if (exists) static_cast<void>(fchmod(fileno(file_.get()), status.st_mode & 07777U) == 0);
 }
 
 AtomicFile::~AtomicFile() {
@@ -160,9 +233,15 @@ void AtomicFile::write(const void* data, size_t size) {
 
 void AtomicFile::commit() {
   if (std::fflush(file_.get()) != 0) refuse_file("write", path_, errno);
-  if (!temporary_.empty() && fsync(fileno(file_.get())) != 0) refuse_file("write", path_, errno);
+  if (temporary_.empty()) {
+    if (std::fclose(file_.release()) != 0) refuse_file("write", path_, errno);
+    return;
+  }
+  if (fsync(fileno(file_.get())) != 0) refuse_file("write", path_, errno);
+  // The lock stays until the name is the final one, and closing the stream must not end it.
+  const OpenFile lock(fcntl(fileno(file_.get()), F_DUPFD_CLOEXEC, 0));
+  if (lock.number() < 0) refuse_file("write", path_, errno);
   if (std::fclose(file_.release()) != 0) refuse_file("write", path_, errno);
-  if (temporary_.empty()) return;
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) refuse_file("write", path_, errno);
   temporary_.clear();
 }
@@ -177,13 +256,25 @@ AtomicFolder::AtomicFolder(const std::string& path) : target_(path) {
   while (target_.size() > 1 && target_.back() == '/') target_.pop_back();
   struct stat status = {};
   if (lstat(target_.c_str(), &status) == 0) refuse_file("write", target_, EEXIST);
-  remove_dead_temporaries(target_);
-  temporary_ = temporary_name(target_);
-  if (mkdir(temporary_.c_str(), 0777) != 0) {
-    const int error = errno;
-    temporary_.clear();
-    refuse_file("write", target_, error);
-  }
+  for_temporaries_of(target_, [](const std::string& folder) {
+    remove_if_abandoned(folder + "/" + folder_mark, [&] { remove_folder(folder); });
+  });
+  make_temporary([&] {
+    const std::string name = temporary_name(target_);
+    if (mkdir(name.c_str(), 0777) != 0) {
+      if (errno == EEXIST) return false;
+      refuse_file("write", target_, errno);
+    }
+    temporary_ = name;
+    const std::string mark = this->path(folder_mark);
+    lock_.reset(std::fopen(mark.c_str(), "wbxe"));
+    if (!lock_) {
+      const int error = errno;
+      remove_folder(std::exchange(temporary_, ""));
+      refuse_file("write", target_, error);
+    }
+    return lock_new(fileno(lock_.get()), mark);
+  });
 }
 
 AtomicFolder::~AtomicFolder() {
@@ -195,6 +286,7 @@ std::string AtomicFolder::path(const std::string& file) const {
 }
 
 void AtomicFolder::commit() {
+  std::remove(path(folder_mark).c_str());
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) refuse_file("write", target_, errno);
   temporary_.clear();
 }
@@ -223,21 +315,26 @@ FileHandle open_for_reading(const std::string& path) {
 
 namespace {
 
+// What a file that is open says of its size; nothing where it is a pipe or a device, which may have no end.
+std::optional<uint64_t> stated_size(const FileHandle& file) {
+  struct stat status = {};
+  if (fstat(fileno(file.get()), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  return static_cast<uint64_t>(status.st_size);
+}
+
 // Reads to the end of the file, and calls `refuse` with a size when there is more than `limit`.
 template <class Refuse>
-std::string read_to_end(const std::string& path, uint64_t limit, Refuse refuse) {
-  const FileHandle file = open_for_reading(path);
-  struct stat status = {};
-  const bool sized = fstat(fileno(file.get()), &status) == 0 && S_ISREG(status.st_mode);
-  if (sized && static_cast<uint64_t>(status.st_size) > limit) refuse(static_cast<uint64_t>(status.st_size));
+std::string read_to_end(const FileHandle& file, const std::string& path, uint64_t limit, Refuse refuse) {
+  const std::optional<uint64_t> size = stated_size(file);
+  if (size && *size > limit) refuse(*size);
   // One byte more than the file has, so that the first read already reaches its end.
-  std::string content(sized ? static_cast<size_t>(status.st_size) + 1 : size_t{1} << 16, '\0');
+  std::string content(size ? *size + 1 : uint64_t{1} << 16U, '\0');
   size_t used = 0;
   while (true) {
     used += std::fread(&content[used], 1, content.size() - used, file.get());
     if (used < content.size()) break;
-    if (used > limit / 2) refuse(used);  // a device such as /dev/zero, or an endless pipe
-    content.resize(2 * content.size());
+    if (used > limit) refuse(used);
+    content.resize(std::min<uint64_t>(2 * used, limit + 1));
   }
   if (std::ferror(file.get()) != 0) refuse_file("read", path, errno);
   content.resize(used);
@@ -246,19 +343,33 @@ std::string read_to_end(const std::string& path, uint64_t limit, Refuse refuse) 
 
 }  // namespace
 
+bool has_end(const FileHandle& file) {
+  return stated_size(file).has_value();
+}
+
+void require_end(uint64_t taken, const std::string& path) {
+  if (taken > longest_stream)
+    throw DataError(path, "",
+                    fmt::format("it has not ended after {} MB, and a pipe or a device may give no more",
+                                longest_stream >> 20U),
+                    "save it in a file, and give the file's path");
+}
+
 std::string read_whole_file(const std::string& path) {
-  const uint64_t limit = memory_limit();
-  return read_to_end(path, limit, [&](uint64_t size) {
+  const FileHandle file = open_for_reading(path);
+  // Half of all numbers there are where the limit is not known.
+  const uint64_t memory = std::min(memory_limit(), std::numeric_limits<uint64_t>::max() / 2);
+  const uint64_t limit = has_end(file) ? memory : std::min(memory, longest_stream);
+  return read_to_end(file, path, limit, [&](uint64_t size) {
+    if (!has_end(file)) require_end(size, path);
     require_memory(size, path);
-    throw ResourceError(fmt::format("it has not ended after {:.1f} GB, and no more memory may be taken",
-                                    static_cast<double>(size) / 1e9),
-                        path, "check that it is the right file");
+    throw ResourceError("it grew while it was read", path, "wait until it is written");
   });
 }
 
 std::string read_small_file(const std::string& path) {
   constexpr uint64_t limit = uint64_t{64} << 20U;
-  return read_to_end(path, limit, [&](uint64_t) {
+  return read_to_end(open_for_reading(path), path, limit, [&](uint64_t) {
     throw DataError(path, "", "it has more than 64 MB", "check that it is the right file");
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -24,9 +25,12 @@ void make_folders(const std::string& path);
 /// Removes a folder and its contents; links are not followed. Does nothing where there is no such folder.
 void remove_folder(const std::string& path);
 
-/// Removes the temporaries of AtomicFile and AtomicFolder that lie in a folder, whoever made them. For one
-/// who holds the folder's lock.
+/// Removes the temporaries of AtomicFile in a folder that nobody writes any more: NAME.tmp-DIGITS-DIGITS,
+/// regular files on which no process of any machine has a lock. On a file system without locks they stay.
 void remove_temporaries(const std::string& folder);
+
+/// Whether the file at `path` is the one that is open as `file`: it may have been replaced or removed.
+bool is_still_at(const std::string& path, int file);
 
 /// Flushes new and renamed entries of a folder to the disk, on systems that can.
 void flush_folder(const std::string& path);
@@ -39,8 +43,10 @@ void flush_folder(const std::string& path);
 ///     file.write(header.data(), header.size());
 ///     file.commit();
 ///
-/// A link is followed. A path that is no regular file (a pipe, /dev/stdout) is written in place, because
-/// renaming onto it would replace the device. Every failure is a ResourceError with the system's reason.
+/// The temporary is locked while it is written, so that another process can tell it from one whose writer has
+/// died: that is removed when the same file is written again. A link is followed. A path that is no regular
+/// file (a pipe, /dev/stdout) is written in place, because renaming onto it would replace the device. Every
+/// failure is a ResourceError with the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -62,7 +68,8 @@ class AtomicFile {
 void write_file_atomically(const std::string& path, const std::string& content);
 
 /// A folder of files that appears whole or not at all: `commit` renames a temporary folder beside it to
-/// `path`; without `commit` the destructor removes that folder. A path that exists is refused.
+/// `path`; without `commit` the destructor removes that folder. A path that exists is refused. Until the
+/// commit the folder has a file `.writing`, which is locked.
 ///
 ///     AtomicFolder folder("texas");
 ///     write_npy(folder.path("edges.npy"), {2, 2}, edges);
@@ -81,6 +88,7 @@ class AtomicFolder {
  private:
   std::string target_;
   std::string temporary_;  // empty after the rename
+  FileHandle lock_;
 };
 
 /// The names of a folder's entries, sorted by bytes, without . and ..
@@ -90,7 +98,15 @@ std::vector<std::string> names_in_folder(const std::string& path);
 /// it cannot be read.
 FileHandle open_for_reading(const std::string& path);
 
-/// All bytes of a file or pipe. ResourceError where there are more than half of the free memory.
+/// The most that is read from a pipe or a device, which may have no end.
+constexpr uint64_t longest_stream = uint64_t{2} << 30U;
+/// Whether an open file is a regular one, rather than a pipe or a device.
+bool has_end(const FileHandle& file);
+/// DataError where a pipe or a device has given more.
+void require_end(uint64_t taken, const std::string& path);
+
+/// All bytes of a file or pipe. ResourceError where there are more than half of the free memory, DataError
+/// beyond longest_stream.
 std::string read_whole_file(const std::string& path);
 /// The same for a file that a person writes, such as settings: DataError beyond 64 MB.
 std::string read_small_file(const std::string& path);

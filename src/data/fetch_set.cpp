@@ -48,9 +48,9 @@ constexpr const char* sums_file = "SHA256SUMS";
 using Sums = std::map<std::string, std::string>;  // of paths inside the set's folder
 
 // Keeps two processes from downloading into the same folder.
-class FolderLock {
+class DownloadLock {
  public:
-  explicit FolderLock(const std::string& folder)
+  explicit DownloadLock(const std::string& folder)
       : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (descriptor_ < 0) refuse_file("read", folder, errno);
     // A file system without locks does not prevent the download.
@@ -58,9 +58,9 @@ class FolderLock {
     close(descriptor_);
     throw ResourceError("another download is at work here", folder, "wait for it");
   }
-  ~FolderLock() { close(descriptor_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
+  ~DownloadLock() { close(descriptor_); }
+  DownloadLock(const DownloadLock&) = delete;
+  DownloadLock& operator=(const DownloadLock&) = delete;
 
  private:
   int descriptor_;
@@ -164,7 +164,7 @@ Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
   if (fs::exists(fs::symlink_status(folder)))
     throw ResourceError("something is in the way that is not the whole set", folder, "move it away");
   make_folders(part);
-  const FolderLock lock(part);
+  const DownloadLock lock(part);
 
   Sums sums = collect(set, options, part);
   std::vector<std::string> comments;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,12 +11,11 @@
 
 #include "data/atomic_file.h"
 #include "eignn/error.h"
+#include "eignn/warning.h"
 
 namespace eignn {
 
 namespace {
-
-constexpr const char* lock_name = ".lock";
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -35,17 +33,9 @@ std::string holder_of(int file) {
   return holder.empty() ? "another process" : holder;
 }
 
-// The file that is locked must be the one that the folder names: its last holder may have removed it between
-// our open and our lock.
-bool is_still(const std::string& path, int file) {
-  struct stat here = {}, there = {};
-  return fstat(file, &here) == 0 && stat(path.c_str(), &there) == 0 && here.st_ino == there.st_ino &&
-         here.st_dev == there.st_dev;
-}
-
 }  // namespace
 
-FolderLock::FolderLock(const std::string& folder) : path_(folder + "/" + lock_name) {
+FolderLock::FolderLock(const std::string& folder, const std::string& name) : path_(folder + "/" + name) {
   while (true) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) refuse_file("lock", path_, errno);
@@ -54,13 +44,16 @@ FolderLock::FolderLock(const std::string& folder) : path_(folder + "/" + lock_na
       const std::string holder = error == EWOULDBLOCK ? holder_of(file_) : "";
       close(std::exchange(file_, -1));
       if (error == EINTR) continue;
-      // A file system without locks (some network disks): as before there were locks.
-      if (error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS) return;
-      if (error != EWOULDBLOCK) refuse_file("lock", path_, error);
-      throw ResourceError(fmt::format("{} is writing into this folder", holder), folder,
-                          "wait for it to end, or give another folder");
+      if (error == EWOULDBLOCK)
+        throw ResourceError(fmt::format("{} is writing into this folder", holder), folder,
+                            "wait for it to end, or give another folder");
+      unlink(path_.c_str());
+      if (error != ENOLCK && error != EOPNOTSUPP && error != ENOSYS) refuse_file("lock", path_, error);
+      warn(fmt::format("{}: this file system has no locks; see to it that nobody else writes there", folder));
+      return;
     }
-    if (is_still(path_, file_)) break;
+    // Its last holder may have removed it between our open and our lock.
+    if (is_still_at(path_, file_)) break;
     close(std::exchange(file_, -1));
   }
   // For the message of whoever comes next; a full disk does not make the lock less of one.
@@ -85,7 +78,7 @@ FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
 
 void FolderLock::release() {
   if (file_ < 0) return;
-  unlink(path_.c_str());  // while the lock is held: see is_still()
+  unlink(path_.c_str());  // while the lock is held: see the constructor
   close(std::exchange(file_, -1));
 }
 

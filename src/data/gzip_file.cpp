@@ -113,7 +113,7 @@ class Inflater {
 class TextBlocks::Source {
  public:
   Source(FileHandle file, const std::string& origin)
-      : file_(std::move(file)), origin_(origin), packed_(piece, '\0') {
+      : file_(std::move(file)), origin_(origin), has_end_(has_end(file_)), packed_(piece, '\0') {
     head_ = read_some(file_, packed_.data(), packed_.size(), origin_);
     if (std::string_view(packed_).substr(0, std::min<size_t>(head_, 2)) != "\x1f\x8b") return;
 #ifdef EIGNN_HAVE_ZLIB
@@ -143,11 +143,15 @@ class TextBlocks::Source {
   std::string_view refill() {
     const size_t got =
         head_ > 0 ? std::exchange(head_, 0) : read_some(file_, packed_.data(), packed_.size(), origin_);
+    taken_ += got;
+    if (!has_end_) require_end(taken_, origin_);
     return std::string_view(packed_).substr(0, got);
   }
 
   FileHandle file_;
   std::string origin_;
+  bool has_end_;
+  uint64_t taken_ = 0;
   std::string packed_;  // raw bytes of the file
   size_t head_ = 0;     // of these, the bytes read to detect the format
 #ifdef EIGNN_HAVE_ZLIB

@@ -1,10 +1,14 @@
 #include "data/memory_limit.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <sstream>
+#include <string>
 
 #include "eignn/error.h"
 
@@ -23,18 +27,68 @@ uint64_t free_on_machine() {
   return unknown;
 }
 
-// Control groups, version 2: memory.max is a number of bytes, or "max".
-uint64_t free_in_group() {
-  uint64_t most = 0, used = 0;
-  std::ifstream limit("/sys/fs/cgroup/memory.max"), current("/sys/fs/cgroup/memory.current");
-  if (!(limit >> most) || !(current >> used)) return unknown;
+// ulimit -v. /proc/self/statm begins with the pages of address space that are taken.
+uint64_t free_in_address_space() {
+  struct rlimit limit = {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unknown;
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const uint64_t taken = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > taken ? limit.rlim_cur - taken : 0;
+}
+
+// The names of a group's files. Those of version 1 count what its subgroups take too.
+struct GroupFiles {
+  const char *most, *used, *inactive, *active;
+};
+constexpr GroupFiles second_version = {"memory.max", "memory.current", "inactive_file", "active_file"};
+constexpr GroupFiles first_version = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+                                      "total_active_file"};
+
+uint64_t free_in_group(const std::string& folder, const GroupFiles& files) {
+  uint64_t most = 0, used = 0, dropped = 0, value = 0;
+  std::ifstream limit(folder + "/" + files.most), current(folder + "/" + files.used);
+  if (!(limit >> most) || !(current >> used)) return unknown;  // "max" is no number
+  std::ifstream parts(folder + "/memory.stat");
+  for (std::string name; parts >> name >> value;)
+    if (name == files.inactive || name == files.active) dropped += value;
+  used -= std::min(used, dropped);
   return most > used ? most - used : 0;
+}
+
+// "/a/b", "/a", "": a container may see its own group as the root, and then has no folder of the long name.
+uint64_t free_upwards(const std::string& root, std::string group, const GroupFiles& files) {
+  uint64_t least = free_in_group(root, files);
+  for (; group.size() > 1; group.resize(group.rfind('/')))
+    least = std::min(least, free_in_group(root + group, files));
+  return least;
 }
 
 }  // namespace
 
+// A line for each hierarchy, "4:memory:/group"; that of version 2 is "0::/group".
+uint64_t free_in_groups(const std::string& groups, const std::string& root) {
+  uint64_t least = unknown;
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string kinds = "," + line.substr(first + 1, second - first - 1) + ",",
+                      group = line.substr(second + 1);
+    if (group.empty() || group[0] != '/') continue;
+    if (kinds == ",,")
+      least = std::min(least, free_upwards(root, group, second_version));
+    else if (kinds.find(",memory,") != std::string::npos)
+      least = std::min(least, free_upwards(root + "/memory", group, first_version));
+  }
+  return least;
+}
+
 uint64_t memory_limit() {
-  const uint64_t free = std::min(free_on_machine(), free_in_group());
+  std::ostringstream groups;
+  groups << std::ifstream("/proc/self/cgroup").rdbuf();
+  const uint64_t free =
+      std::min({free_on_machine(), free_in_address_space(), free_in_groups(groups.str(), "/sys/fs/cgroup")});
   return free == unknown ? unknown : free / 2;
 }
 

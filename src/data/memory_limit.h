@@ -6,11 +6,17 @@
 
 namespace eignn {
 
-/// Half of the memory that is free now, in bytes: of the machine, and of the control group that this process
-/// is in.
+/// Half of the memory that is free now, in bytes: of the machine, of the control groups that this process is
+/// in, and of its own address space where that is limited (ulimit -v).
 uint64_t memory_limit();
 
 /// ResourceError where an input of so many bytes, once it is unpacked, exceeds the limit.
 void require_memory(uint64_t bytes, const std::string& origin);
+
+/// What the control groups leave: the least of a group and the groups above it. Pages that the system keeps
+/// of files count as free, since it drops them when memory is asked for. `groups` is the text of
+/// /proc/self/cgroup, `root` the folder where the groups are mounted; all numbers there are when there is no
+/// limit.
+uint64_t free_in_groups(const std::string& groups, const std::string& root);
 
 }  // namespace eignn

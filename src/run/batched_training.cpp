@@ -24,18 +24,13 @@ struct Run {
   BatchedRun result;
 };
 
-// Starts a run. `failure` is set where its folder cannot be made.
 Run start(const TrainConfig& config, const std::string& folder, const Dataset& dataset, int64_t threads) {
   Run run{nullptr, EarlyStopping(config.stopping, config.patience), {}, {}};
   run.result.summary.config = config;
   run.result.summary.split = split_number(config, dataset);
   run.result.summary.threads = threads;
   run.result.summary.interrupted = true;
-  try {
-    if (!folder.empty()) run.folder = std::make_unique<RunFolder>(RunFolder::create(folder, config));
-  } catch (const Error&) {
-    run.result.failure = std::current_exception();
-  }
+  if (!folder.empty()) run.folder = std::make_unique<RunFolder>(RunFolder::create(folder, config));
   return run;
 }
 
@@ -51,20 +46,20 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
   require_batchable(configs[0], dataset);
   std::vector<Run> runs;
   std::vector<int64_t> live;  // the index in `runs` of each run still in the batch
-  std::vector<TrainConfig> started;
   for (size_t k = 0; k < configs.size(); ++k) {
     runs.push_back(start(configs[k], folders.empty() ? "" : folders[k], dataset, threads));
-    if (runs[k].result.failure) continue;
     live.push_back(static_cast<int64_t>(k));
-    started.push_back(configs[k]);
   }
   const auto results = [&] {
     std::vector<BatchedRun> out;
     for (Run& run : runs) out.push_back(run.result);
     return out;
   };
-  if (live.empty()) return results();
-  RunBatch batch(started, dataset, spectra);
+  RunBatch batch(configs, dataset, spectra);
+  if (!folders.empty()) {
+    const double one = bytes_to_write(batch.state(0), dataset, configs[0], /*resumable=*/false);
+    require_space(folders[0], static_cast<double>(configs.size()) * one);
+  }
 
   const auto end = [&](Run& run) {
     RunResult& summary = run.result.summary;
@@ -75,7 +70,7 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
       conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
                summary);
       summary.interrupted = false;
-    } catch (const Error&) {
+    } catch (const ConvergenceError&) {
       run.result.failure = std::current_exception();
     }
   };

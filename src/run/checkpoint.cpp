@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <charconv>
 #include <filesystem>
+#include <utility>
 
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
@@ -23,15 +25,6 @@ namespace {
 constexpr const char* format_prefix = "eignn-checkpoint-";
 constexpr int format_number = 3, first_sealed_format = 3;
 constexpr const char* config_prefix = "config.";
-
-int64_t number(const SafeTensors& content, const std::string& key, const std::string& path) {
-  const auto at = content.metadata.find(key);
-  try {
-    if (at != content.metadata.end()) return std::stoll(at->second);
-  } catch (const std::exception&) {
-  }
-  throw DataError(path, key, "this is missing or no number", "the file is no eignn checkpoint");
-}
 
 // The number of the file's format; DataError when this program does not know it.
 int format_of(const SafeTensors& content, const std::string& path) {
@@ -59,6 +52,18 @@ void require_type(const torch::Tensor& weight, const std::string& name, Precisio
       "was the file put together from two?");
 }
 }  // namespace
+
+int64_t saved_number(const SafeTensors& content, const std::string& key, const std::string& path) {
+  const auto at = content.metadata.find(key);
+  if (at == content.metadata.end())
+    throw DataError(path, key, "this is missing", "the file is no eignn checkpoint");
+  int64_t value = 0;
+  const std::string& text = at->second;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size())
+    throw DataError(path, key, fmt::format("{} is no whole number", quote(text)), "copy the file again");
+  return value;
+}
 
 void assign_saved(TrainConfig& config, const std::map<std::string, std::string>& metadata, bool complete) {
   std::map<std::string, std::string> texts;
@@ -131,8 +136,14 @@ TrainedModel load_model(const std::string& given) {
   const SafeTensors content = read_safetensors(path);
   const bool sealed = format_of(content, path) >= first_sealed_format;
   check_seal(content, path, sealed);
-  const int64_t features = number(content, "features", path), classes = number(content, "classes", path);
+  const int64_t features = saved_number(content, "features", path),
+                classes = saved_number(content, "classes", path);
+  for (const auto& [key, value] : {std::pair("features", features), std::pair("classes", classes)})
+    if (value < 1) throw DataError(path, key, fmt::format("{} is no number of them", value), "train again");
   const auto labels = content.metadata.find("labels");
+  if (labels != content.metadata.end() && labels->second != "sets" && labels->second != "single")
+    throw DataError(path, "labels", fmt::format("{} is neither single nor sets", quote(labels->second)),
+                    "copy the file again");
   TrainConfig config;
   try {
     assign_saved(config, content.metadata, /*complete=*/sealed);

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "data/safetensors.h"
 #include "eignn/checkpoint.h"
 #include "eignn/train.h"
 
@@ -14,6 +15,9 @@ std::map<std::string, torch::Tensor> state_of(const Model& model);
 
 /// Copies by name; DataError when a name is missing or a shape differs (`where` names the file).
 void load_state(Model& model, const std::map<std::string, torch::Tensor>& state, const std::string& where);
+
+/// The whole number that a file's metadata has under `key`. DataError for anything else.
+int64_t saved_number(const SafeTensors& content, const std::string& key, const std::string& path);
 
 /// Sets the fields that a file's metadata has under "config.NAME". ArgumentError for a name that no model has
 /// and for a text that does not fit.

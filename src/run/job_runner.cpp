@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <map>
+#include <thread>
 
 #include "data/atomic_file.h"
 #include "eignn/error.h"
@@ -48,11 +52,6 @@ JobOptions::Watch watch_for(const JobOptions& options, int64_t epochs) {
   return options.watch ? options.watch(epochs) : JobOptions::Watch();
 }
 
-void drop_model(const std::string& folder) {
-  for (const char* file : {"model.safetensors", "predictions.csv"})
-    std::filesystem::remove(folder + "/" + file);
-}
-
 std::string last_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
@@ -66,26 +65,37 @@ std::string end_in_words(int exit_code, const std::string& errors) {
   return fmt::format("a run failed with exit code {}: {}", exit_code, last_line(read_whole_file(errors)));
 }
 
+// Whether a child ended because it was told to: it saved what it had, or the signal came before it could. A
+// signal to the whole process group, as of Ctrl-C, may end the child a moment before this process notes it.
+bool was_stopped(int exit_code, const std::function<bool()>& stop) {
+  constexpr int saved = 130;
+  if (exit_code == saved) return true;
+  const int signal = exit_code - 128;
+  if (signal != SIGTERM && signal != SIGINT && signal != SIGHUP) return false;
+  if (stop()) return true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  return stop();
+}
+
 RunResult run_in_child(const Job& job, const JobOptions& options, const std::function<bool()>& stop) {
   const std::string settings = job.folder + "/job.toml", errors = job.folder + "/errors.txt",
                     failure = job.folder + "/failure.txt";
+  if (stop()) throw InterruptedError(job.folder);
   const bool resume = is_interrupted_run(job.folder);
   make_folders(job.folder);
   if (!resume) write_file_atomically(settings, to_toml(job.config));
-  std::filesystem::remove(failure);  // of an earlier try
+  if (std::remove(failure.c_str()) != 0 && errno != ENOENT)
+    refuse_file("remove", failure, errno);  // an earlier try's
   const ChildResult child =
       run_child(options.child({job.folder, resume, settings, failure}), "", errors, stop);
-  constexpr int interrupted_code = 130;
-  if (child.exit_code == interrupted_code) throw InterruptedError(job.folder);
   // The child tells when its training did not converge: that is a result of the job, and nothing else is.
-  if (child.exit_code != 0 && std::filesystem::exists(failure))
+  if (child.exit_code == 1 && std::filesystem::exists(failure))
     throw ConvergenceError(last_line(read_whole_file(failure)), "", "");
   auto result = child.exit_code == 0 ? finished_run(job) : std::optional<RunResult>();
-  if (!result)
-    throw ResourceError(end_in_words(child.exit_code, errors), job.folder,
-                        "mend what it says, or run fewer jobs at a time, then give the same command again");
-  for (const auto& file : {settings, errors}) std::filesystem::remove(file);
-  return std::move(*result);
+  if (result) return std::move(*result);
+  if (was_stopped(child.exit_code, stop)) throw InterruptedError(job.folder);
+  throw ResourceError(end_in_words(child.exit_code, errors), job.folder,
+                      "mend what it says, or run fewer jobs at a time, then give the same command again");
 }
 
 }  // namespace
@@ -139,6 +149,12 @@ Trial trial_of(const BatchedRun& run) {
   }
 }
 
+std::optional<RunResult> finished_and_tidied(const Job& job, const JobOptions& options) {
+  auto finished = finished_run(job);
+  if (finished) tidy(job.folder, options.keep_models);
+  return finished;
+}
+
 std::vector<Job> at_places(const std::vector<Job>& jobs, const std::vector<size_t>& places) {
   std::vector<Job> out;
   for (const size_t k : places) out.push_back(jobs[k]);
@@ -151,17 +167,19 @@ std::vector<RunResult> run_in_batches(const std::vector<Job>& jobs, int64_t size
   std::vector<RunResult> results(jobs.size());
   std::vector<size_t> waiting;
   for (size_t k = 0; k < jobs.size(); ++k)
-    if (auto finished = finished_run(jobs[k]))
+    if (auto finished = finished_and_tidied(jobs[k], options))
       results[k] = std::move(*finished);
     else
       waiting.push_back(k);
   LoadedOnce loaded;
-  std::exception_ptr failure;  // the first; the other runs are brought to their end
+  std::exception_ptr
+      failure;  // the first of a run that did not converge; the others are brought to their end
   for_each_batch(waiting, size, [&](const std::vector<size_t>& places) {
     const auto runs = run_batch(at_places(jobs, places), options, loaded(jobs[places[0]].config));
     for (size_t k = 0; k < places.size(); ++k) {
       if (!failure) failure = runs[k].failure;
       results[places[k]] = runs[k].summary;
+      tidy(jobs[places[k]].folder, options.keep_models);
     }
   });
   if (failure) std::rethrow_exception(failure);
@@ -178,8 +196,12 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
       if (on_done) on_done(k, trial);
     };
     for (size_t k = 0; k < jobs.size(); ++k) {
-      if (const auto finished = finished_run(jobs[k])) {
+      if (const auto finished = finished_and_tidied(jobs[k], options)) {
         take(k, {*finished, ""});
+        continue;
+      }
+      if (const auto failed = recorded_failure(jobs[k])) {
+        take(k, {{}, *failed});
         continue;
       }
       std::string shared;
@@ -201,8 +223,13 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
       for_each_batch(fresh, size, [&](const std::vector<size_t>& places) {
         const auto runs = run_batch(at_places(jobs, places), options, loaded(jobs[places[0]].config));
         for (size_t k = 0; k < places.size(); ++k) {
-          if (!options.keep_models) drop_model(jobs[places[k]].folder);
-          take(places[k], trial_of(runs[k]));
+          const Job& job = jobs[places[k]];
+          const Trial trial = trial_of(runs[k]);
+          if (trial.failure.empty())
+            tidy(job.folder, options.keep_models);
+          else
+            record_failure(job, trial.failure);
+          take(places[k], trial);
         }
       });
     }
@@ -215,22 +242,21 @@ JobRunner job_runner(const JobOptions& options) {
     LoadedOnce loaded;
     std::atomic<bool> failed{false};  // a job failed for a reason that is not its own: the others are stopped
   };
-  return [options, shared = std::make_shared<Shared>()](const Job& job) {
+  const auto train = [options, shared = std::make_shared<Shared>()](const Job& job) {
     const bool child = options.parallel > 1 && !job.folder.empty() && options.child;
     const auto stop = [&] { return shared->failed || (options.interrupted && options.interrupted()); };
     try {
-      RunResult result =
-          child ? run_in_child(job, options, stop)
-                : run_here(job, is_interrupted_run(job.folder), options, &shared->loaded(job.config));
-      if (!options.keep_models && !job.folder.empty()) drop_model(job.folder);
-      return result;
+      return child ? run_in_child(job, options, stop)
+                   : run_here(job, is_interrupted_run(job.folder), options, &shared->loaded(job.config));
     } catch (const ConvergenceError&) {
+      tidy(job.folder, /*keep_model=*/true);
       throw;
     } catch (...) {
       shared->failed = true;
       throw;
     }
   };
+  return unless_finished(train, options.keep_models);
 }
 
 }  // namespace eignn

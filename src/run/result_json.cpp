@@ -31,6 +31,9 @@ void take(const ResultJson& json, const char* key, Value& into) {
 }
 
 constexpr const char* digest_key = "digest";
+constexpr const char* format_key = "format";
+// Files of version 0.1 have no format, and no digest. Format 2 has a digest, and the keys of its own version.
+constexpr int64_t summary_format = 2;
 
 std::string digest_of(const ResultJson& json) {
   ContentHash hash;
@@ -39,13 +42,32 @@ std::string digest_of(const ResultJson& json) {
   return hash.hex();
 }
 
-// Files of versions before 0.3 have no digest.
-void check_seal(ResultJson json) {
-  const auto digest = json.find(digest_key);
-  if (digest == json.end()) return;
-  const auto found = *digest;
+// Whether the object has a format; ArgumentError unless it is ours, and the digest that of the content. Takes
+// both out.
+bool unseal(ResultJson& json) {
+  if (!json.is_object()) throw ArgumentError("summary", "it is no object");
+  const bool has_format = json.contains(format_key), has_digest = json.contains(digest_key);
+  if (!has_digest && has_format) throw ArgumentError(digest_key, "it has no digest of its content");
+  if (!has_digest) return false;
+  const auto digest = json.at(digest_key);
   json.erase(digest_key);
-  if (found != digest_of(json)) throw ArgumentError(digest_key, "its content is not what was written");
+  if (digest != digest_of(json)) throw ArgumentError(digest_key, "its content is not what was written");
+  if (!has_format) return false;
+  if (json.at(format_key) != summary_format)
+    throw ArgumentError(format_key, fmt::format("it has format {}, and this version reads format {}",
+                                                json.at(format_key).dump(), summary_format));
+  json.erase(format_key);
+  return true;
+}
+
+// ArgumentError for a key that only one of the two has, also inside "config".
+void require_same_keys(const ResultJson& found, const ResultJson& known, const std::string& prefix = "") {
+  for (const auto& [key, value] : found.items())
+    if (!known.contains(key)) throw ArgumentError(prefix + key, "no summary has this key");
+  for (const auto& [key, value] : known.items()) {
+    if (!found.contains(key)) throw ArgumentError(prefix + key, "this key is missing");
+    if (key == "config") require_same_keys(found.at(key), value, "config.");
+  }
 }
 
 void require_share(const char* name, double value) {
@@ -60,6 +82,7 @@ void require_count(const char* name, int64_t value) {
 }  // namespace
 
 ResultJson sealed(ResultJson json) {
+  json[format_key] = summary_format;
   json[digest_key] = digest_of(json);
   return json;
 }
@@ -122,17 +145,55 @@ std::string to_json(const RunResult& result) {
   return result_json(result).dump(2);
 }
 
-RunResult result_from_json(const ResultJson& json, const std::string& path) {
-  RunResult out;
+namespace {
+
+void read_config(const ResultJson& json, TrainConfig& into) {
+  std::map<std::string, std::string> config;
+  if (json.contains("config"))
+    for (const auto& [name, value] : json.at("config").items()) config[name] = text_of(value);
+  else if (json.contains("model"))
+    config["model"] = text_of(json.at("model"));
+  assign_known(into, config);
+}
+
+// Calls `read`, and names the file in what it throws.
+template <class Read>
+void reading(const std::string& path, Read read) {
+  const auto damaged = [&](const std::exception& error) {
+    throw DataError(path, "", fmt::format("the summary is damaged: {}", error.what()),
+                    "delete the folder to run it again");
+  };
   try {
-    if (!json.is_object()) throw ArgumentError("summary", "it is no object");
-    check_seal(json);
-    std::map<std::string, std::string> config;
-    if (json.contains("config"))
-      for (const auto& [name, value] : json.at("config").items()) config[name] = text_of(value);
-    else if (json.contains("model"))
-      config["model"] = text_of(json.at("model"));
-    assign_known(out.config, config);
+    read();
+  } catch (const ResultJson::exception& error) {
+    damaged(error);
+  } catch (const ArgumentError& error) {
+    damaged(error);
+  }
+}
+
+}  // namespace
+
+ResultJson failure_json(const RecordedFailure& failure) {
+  return sealed({{"failure", failure.message}, {"config", config_json(failure.config)}});
+}
+
+RecordedFailure failure_from_json(ResultJson json, const std::string& path) {
+  RecordedFailure out;
+  reading(path, [&] {
+    if (!unseal(json)) throw ArgumentError(format_key, "it has no format");
+    read_config(json, out.config);
+    out.message = json.at("failure").get<std::string>();
+    if (out.message.empty()) throw ArgumentError("failure", "it is empty");
+  });
+  return out;
+}
+
+RunResult result_from_json(ResultJson json, const std::string& path) {
+  RunResult out;
+  reading(path, [&] {
+    const bool of_our_format = unseal(json);
+    read_config(json, out.config);
     take(json, "seed", out.config.seed);
     out.metric = json.contains("test_micro_f1") ? "micro_f1" : "accuracy";
     take(json, ("train_" + out.metric).c_str(), out.score.train);
@@ -173,13 +234,8 @@ RunResult result_from_json(const ResultJson& json, const std::string& path) {
     if (out.best_epoch >= out.epochs)
       throw ArgumentError("best_epoch",
                           fmt::format("{} is none of the {} epochs", out.best_epoch, out.epochs));
-  } catch (const ResultJson::exception& error) {
-    throw DataError(path, "", fmt::format("the summary is damaged: {}", error.what()),
-                    "delete the folder to run it again");
-  } catch (const ArgumentError& error) {
-    throw DataError(path, "", fmt::format("the summary is damaged: {}", error.what()),
-                    "delete the folder to run it again");
-  }
+    if (of_our_format) require_same_keys(json, result_json(out));
+  });
   return out;
 }
 

@@ -16,11 +16,19 @@ ResultJson config_json(const TrainConfig& config);
 /// The object of summary.json.
 ResultJson result_json(const RunResult& result);
 
-/// With a digest of the rest under "digest", as summary.json has it.
+/// With "format" and a digest of the rest under "digest", as summary.json has it.
 ResultJson sealed(ResultJson json);
 
 /// From a summary.json of this or an earlier format, which may have fewer keys. DataError for invalid
-/// content; `path` names the file in messages.
-RunResult result_from_json(const ResultJson& json, const std::string& path);
+/// content, and in our own format for a key that is missing or not known; `path` names the file in messages.
+RunResult result_from_json(ResultJson json, const std::string& path);
+
+/// A run that did not converge, as failure.json has it.
+struct RecordedFailure {
+  TrainConfig config;
+  std::string message;
+};
+ResultJson failure_json(const RecordedFailure& failure);
+RecordedFailure failure_from_json(ResultJson json, const std::string& path);
 
 }  // namespace eignn

@@ -62,14 +62,39 @@ std::string predicted_text(const Dataset& dataset, const double* probability) {
 
 }  // namespace
 
+namespace {
+
+bool is_finished(const std::string& path) {
+  return std::filesystem::exists(path + "/summary.json");
+}
+
+// A process may have been killed after it wrote its summary and before it removed its state.
+void remove_state_of_finished(const std::string& path) {
+  std::remove((path + "/resume.safetensors").c_str());
+}
+
+}  // namespace
+
 RunFolder::RunFolder(std::string path) : path_(std::move(path)), lock_(path_) {}
+
+std::optional<RunFolder> RunFolder::lock(const std::string& path) {
+  try {
+    return RunFolder(path);
+  } catch (const ResourceError&) {  // perhaps a finished run in a folder that may be read alone
+    if (!is_finished(path)) throw;
+    return {};
+  }
+}
 
 RunFolder RunFolder::create(const std::string& path, const TrainConfig& config) {
   make_folders(path);
-  RunFolder folder(path);
+  auto locked = lock(path);
   const auto has = [&](const char* file) { return std::filesystem::exists(path + "/" + file); };
-  if (has("summary.json"))
+  if (is_finished(path)) {
+    remove_state_of_finished(path);
     throw DataError(path + "/summary.json", "", "the folder holds a run already", "give another folder");
+  }
+  RunFolder folder = std::move(*locked);
   if (is_interrupted_run(path))
     throw DataError(path, "", "the folder holds a run that is not finished",
                     "resume it, or give another folder");
@@ -90,10 +115,12 @@ RunFolder RunFolder::create(const std::string& path, const TrainConfig& config) 
 RunFolder RunFolder::open(const std::string& path) {
   if (!std::filesystem::is_directory(path))
     throw DataError(path, "", "there is no such run folder", "start a run there first");
-  RunFolder folder(path);
-  if (is_interrupted_run(path)) return folder;
-  if (std::filesystem::exists(path + "/summary.json"))
+  auto folder = lock(path);
+  if (is_finished(path)) {
+    remove_state_of_finished(path);
     throw DataError(path, "", "this run is complete", "start a new run in another folder");
+  }
+  if (is_interrupted_run(path)) return std::move(*folder);
   throw DataError(path, "", "nothing was saved to resume from",
                   "run the command of this folder again: it begins anew");
 }
@@ -134,13 +161,19 @@ void RunFolder::truncate_metrics(int64_t epoch, const std::string& digest) {
   }
   if (!digest.empty() && (lines < epoch || lines_.hex() != digest))
     throw DataError(path, "", "the lines of the epochs so far are missing or were changed",
-                    "put the file back as it was, or start again in another folder");
+                    std::string("put the file back as it was, or ") + begin_anew);
   write_file_atomically(path, kept);
   open_metrics();
 }
 
 void RunFolder::write_summary(const RunResult& summary) const {
   write_file_atomically(path_ + "/summary.json", sealed(result_json(summary)).dump(2) + "\n");
+}
+
+void RunFolder::finish(const RunResult& summary) const {
+  write_summary(summary);
+  flush_folder(path_);  // whoever finds no state to resume from must find the summary, also after a power cut
+  std::remove(resume_path().c_str());
 }
 
 bool is_interrupted_run(const std::string& folder) {

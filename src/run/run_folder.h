@@ -2,6 +2,7 @@
 // until it is finished resume.safetensors.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "data/atomic_file.h"
@@ -28,7 +29,8 @@ class RunFolder {
   /// Drops the lines of epochs from `epoch` on, which will be run again. DataError where the others are not
   /// those that flush_metrics() returned `digest` for; an empty digest (of older versions) is not compared.
   void truncate_metrics(int64_t epoch, const std::string& digest);
-  void write_summary(const RunResult& summary) const;
+  /// Writes summary.json, and then removes the state to resume from.
+  void finish(const RunResult& summary) const;
   void write_predictions(const Dataset& dataset, const Split& split, const torch::Tensor& scores) const;
 
   std::string checkpoint_path() const { return path_ + "/model.safetensors"; }
@@ -37,13 +39,20 @@ class RunFolder {
 
  private:
   explicit RunFolder(std::string path);
+  // Nothing where the folder cannot be locked and holds a finished run.
+  static std::optional<RunFolder> lock(const std::string& path);
   void open_metrics();
+  void write_summary(const RunResult& summary) const;
 
   std::string path_;
   FolderLock lock_;
   FileHandle metrics_;
   ContentHash lines_;  // of metrics.jsonl
 };
+
+/// What works whatever is wrong with the state that a run was to resume from.
+inline constexpr const char* begin_anew =
+    "remove the folder's resume.safetensors and give the command of the run again: it begins anew";
 
 /// Whether the folder holds a run that was begun, saved and not finished.
 bool is_interrupted_run(const std::string& folder);

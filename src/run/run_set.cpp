@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -10,6 +12,7 @@
 #include <thread>
 
 #include "data/atomic_file.h"
+#include "data/folder_lock.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "run/recipes.h"
@@ -28,37 +31,93 @@ std::map<std::string, std::string> deciding_settings(const TrainConfig& config) 
   return settings;
 }
 
-}  // namespace
-
-std::optional<RunResult> finished_run(const Job& job) {
-  const std::string path = job.folder + "/summary.json";
-  if (job.folder.empty() || !std::filesystem::exists(path)) return {};
-  RunResult result =
-      result_from_json(ResultJson::parse(read_whole_file(path), nullptr, /*allow_exceptions=*/false), path);
-  const auto asked = deciding_settings(job.config), found = deciding_settings(result.config);
+// DataError unless a file that was read from `path` is of a run with the job's settings.
+void require_settings(const Job& job, const TrainConfig& found_config, const std::string& path) {
+  const auto asked = deciding_settings(job.config), found = deciding_settings(found_config);
   for (const auto& [name, text] : asked)
     if (const auto at = found.find(name); at == found.end() || at->second != text)
       throw DataError(path, name,
                       fmt::format("this is the summary of another run: it has {}, not {}",
                                   at == found.end() ? "no such setting" : quote(at->second), quote(text)),
                       "give another folder, or delete this one to run it again");
+}
+
+ResultJson parse_whole(const std::string& path) {
+  return ResultJson::parse(read_whole_file(path), nullptr, /*allow_exceptions=*/false);
+}
+
+constexpr const char* failure_file = "/failure.json";
+
+}  // namespace
+
+std::optional<RunResult> finished_run(const Job& job) {
+  const std::string path = job.folder + "/summary.json";
+  if (job.folder.empty() || !std::filesystem::exists(path)) return {};
+  RunResult result = result_from_json(parse_whole(path), path);
+  require_settings(job, result.config, path);
   return result;
+}
+
+std::optional<std::string> recorded_failure(const Job& job) {
+  const std::string path = job.folder + failure_file;
+  if (job.folder.empty() || !std::filesystem::exists(path)) return {};
+  const RecordedFailure recorded = failure_from_json(parse_whole(path), path);
+  require_settings(job, recorded.config, path);
+  return recorded.message;
+}
+
+void record_failure(const Job& job, const std::string& message) {
+  if (job.folder.empty()) return;
+  make_folders(job.folder);
+  write_file_atomically(job.folder + failure_file, failure_json({job.config, message}).dump(2) + "\n");
+  flush_folder(job.folder);
+  tidy(job.folder, /*keep_model=*/true);
+}
+
+void tidy(const std::string& folder, bool keep_model) {
+  if (folder.empty() || !std::filesystem::is_directory(folder)) return;
+  std::vector<std::string> scraps = {"job.toml", "errors.txt", "failure.txt", "resume.safetensors"};
+  if (!keep_model) scraps.insert(scraps.end(), {"model.safetensors", "predictions.csv"});
+  const auto names = names_in_folder(folder);
+  const auto is_scrap = [&](const std::string& name) {
+    return name == ".lock" || name.find(".tmp-") != std::string::npos ||
+           std::find(scraps.begin(), scraps.end(), name) != scraps.end();
+  };
+  if (std::none_of(names.begin(), names.end(), is_scrap)) return;
+  try {
+    const FolderLock lock(folder);  // which removes temporaries, and itself
+    for (const std::string& name : scraps) std::remove((folder + "/" + name).c_str());
+  } catch (const ResourceError&) {  // a folder that cannot be written, or in which somebody is at work
+  }
+}
+
+JobRunner unless_finished(JobRunner train, bool keep_models) {
+  return [train = std::move(train), keep_models](const Job& job) {
+    auto result = finished_run(job);
+    if (!result) result = train(job);
+    tidy(job.folder, keep_models);
+    return std::move(*result);
+  };
 }
 
 void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next{0};
   std::mutex failing;
-  std::exception_ptr failure;
+  std::exception_ptr failure, interruption;
   const auto worker = [&] {
     for (size_t k = next++; k < count; k = next++) {
       try {
         work(k);
+        continue;
+      } catch (const InterruptedError&) {
+        const std::lock_guard<std::mutex> lock(failing);
+        if (!interruption) interruption = std::current_exception();
       } catch (...) {
         const std::lock_guard<std::mutex> lock(failing);
         if (!failure) failure = std::current_exception();
-        next = count;
-        return;
       }
+      next = count;
+      return;
     }
   };
   std::vector<std::thread> others;
@@ -67,6 +126,7 @@ void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t
   worker();
   for (auto& thread : others) thread.join();
   if (failure) std::rethrow_exception(failure);
+  if (interruption) std::rethrow_exception(interruption);
 }
 
 std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
@@ -74,10 +134,9 @@ std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, 
   std::vector<RunResult> results(jobs.size());
   std::mutex reporting;
   in_parallel(jobs.size(), parallel, [&](size_t k) {
-    auto result = finished_run(jobs[k]);
-    if (!result) result = runner(jobs[k]);
+    RunResult result = runner(jobs[k]);
     const std::lock_guard<std::mutex> lock(reporting);
-    results[k] = std::move(*result);
+    results[k] = std::move(result);
     if (on_done) on_done(k, results[k]);
   });
   return results;

@@ -17,16 +17,31 @@ struct Job {
   std::string folder;
 };
 
-/// Trains a job, from the start or from where it was interrupted.
+/// Trains a job, from the start or from where it was interrupted; of one that is finished it reads the result
+/// (see unless_finished).
 using JobRunner = std::function<RunResult(const Job&)>;
 
 /// The result of a job that is finished; nothing when its folder has none. DataError for a summary.json that
 /// is damaged, or of a run with other settings than the job's (device, threads and TF32 may differ).
 std::optional<RunResult> finished_run(const Job& job);
 
-/// Runs the jobs that are not finished yet, `parallel` at a time, and returns all results in the jobs' order.
-/// `on_done` is called after each job, one call at a time. After the first error no further job is started;
-/// it is thrown when the running jobs have ended.
+/// What `train` does with a job that is not finished, and the result of one that is. Either way the folder
+/// then has what a single run leaves in it and nothing else (see tidy), also where an earlier process was
+/// killed between the two.
+JobRunner unless_finished(JobRunner train, bool keep_models);
+
+/// Removes what only a run that is not finished needs: the state to resume from, and the files by which a
+/// child process and its parent speak. Without `keep_model` also the model and its predictions.
+void tidy(const std::string& folder, bool keep_model);
+
+/// The message of a job that did not converge, in failure.json, which record_failure() wrote: the result of
+/// such a job of a search. DataError as of finished_run.
+std::optional<std::string> recorded_failure(const Job& job);
+void record_failure(const Job& job, const std::string& message);
+
+/// Runs the jobs, `parallel` at a time, and returns all results in their order. `on_done` is called after
+/// each job, one call at a time. After the first error no further job is started; it is thrown when the
+/// running jobs have ended.
 std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
                                 const std::function<void(size_t, const RunResult&)>& on_done = {});
 
@@ -46,7 +61,8 @@ void claim_folder(const std::string& folder, const std::string& name, const std:
 void claim_folder(const std::string& folder, const TrainConfig& config);
 
 /// Calls work(0), …, work(count - 1), `parallel` at a time. After the first exception no further call is
-/// made; it is thrown when the running calls have ended.
+/// made; it is thrown when the running calls have ended. An error comes before an InterruptedError, which is
+/// what the others may end with when they are stopped for its sake.
 void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t)>& work);
 
 /// The results of several splits as one object: `runs`, then the mean, the standard deviation and the

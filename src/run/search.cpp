@@ -137,11 +137,15 @@ RunAll run_individually(int64_t parallel, const JobRunner& runner) {
     std::mutex reporting;
     in_parallel(jobs.size(), parallel, [&](size_t k) {
       Trial trial;
-      try {
-        auto result = finished_run(jobs[k]);
-        trial.result = result ? std::move(*result) : runner(jobs[k]);
-      } catch (const ConvergenceError& error) {
-        trial.failure = error.what();
+      if (const auto failure = recorded_failure(jobs[k])) {
+        trial.failure = *failure;
+      } else {
+        try {
+          trial.result = runner(jobs[k]);
+        } catch (const ConvergenceError& error) {
+          trial.failure = error.what();
+          record_failure(jobs[k], trial.failure);
+        }
       }
       const std::lock_guard<std::mutex> lock(reporting);
       trials[k] = std::move(trial);
@@ -261,7 +265,7 @@ SearchResult search(const Dataset& data, const SearchPlan& plan, const SearchOpt
     return result;
   };
   return run_search(on_data, static_cast<int64_t>(data.splits.size()), options.folder,
-                    run_individually(1, train_job), {});
+                    run_individually(1, unless_finished(train_job, /*keep_models=*/true)), {});
 }
 
 }  // namespace eignn

@@ -17,8 +17,9 @@ struct Trial {
 using OnTrial = std::function<void(size_t, const Trial&)>;
 /// Runs jobs and returns their outcomes in the jobs' order. `on_done` is called after each.
 using RunAll = std::function<std::vector<Trial>(const std::vector<Job>& jobs, const OnTrial& on_done)>;
-/// Runs the jobs that are not finished yet, `parallel` at a time. A ConvergenceError of a job is recorded and
-/// does not end the others; other errors end the search.
+/// Runs the jobs that are not finished yet, `parallel` at a time. A ConvergenceError of a job is its result:
+/// it is recorded in the job's folder, not tried again, and does not end the others. Other errors end the
+/// search.
 RunAll run_individually(int64_t parallel, const JobRunner& runner);
 
 /// `split_count` is the number of splits of the data set. Runs are kept under folder/trials/NNN/split-K,

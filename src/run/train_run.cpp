@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
@@ -18,6 +19,7 @@
 #include "run/conclude.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
+#include "run/saving_pace.h"
 #include "train/assemble.h"
 #include "train/early_stopping.h"
 #include "train/metrics.h"
@@ -73,72 +75,103 @@ std::map<std::string, torch::Tensor> with_prefix(const SafeTensors& content, con
   return out;
 }
 
-constexpr const char* start_again = "start it again in another folder";
+// Calls `read`, which reads the saved state at `path`, and says in its errors what works without that state.
+template <class Read>
+auto reading_state(const std::string& path, Read read) {
+  const auto damaged = [&](const std::string& place, const std::string& problem) {
+    throw DataError(path, place, problem, begin_anew);
+  };
+  try {
+    return read();
+  } catch (const DataError& error) {
+    damaged(error.place(), error.problem());
+  } catch (const ArgumentError& error) {
+    damaged("", fmt::format("the saved run does not hold: {}", error.what()));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    damaged("", "the saved run is damaged");
+  }
+  throw std::logic_error("reading_state");  // never reached
+}
 
 void require_in(const char* key, int64_t value, int64_t least, int64_t most, const std::string& path) {
   if (value < least || value > most)
-    throw DataError(path, key, fmt::format("{} is not between {} and {}", value, least, most), start_again);
+    throw DataError(path, key, fmt::format("{} is not between {} and {}", value, least, most));
 }
 
-void load_progress(const RunFolder& folder, const SafeTensors& content, Trainer& trainer,
-                   EarlyStopping& stopping, RunState& progress) {
-  try {
-    load_state(trainer.model(), with_prefix(content, "now."), folder.resume_path());
-    progress.best = with_prefix(content, "best.");
-    trainer.optimiser().load_state(with_prefix(content, "adam."));
-    progress.epoch_seconds = doubles(to_tensor(content.tensors.at("epoch_seconds")));
-    progress.step_seconds = doubles(to_tensor(content.tensors.at("step_seconds")));
-    const auto numbers = doubles(to_tensor(content.tensors.at("stopping")));
-    stopping.best_loss = numbers.at(0);
-    stopping.best_score = numbers.at(1);
-    stopping.waited = static_cast<int64_t>(numbers.at(2));
-    progress.seconds = numbers.at(3);
-    progress.next_epoch = std::stoll(content.metadata.at("next_epoch"));
-    progress.best_epoch = std::stoll(content.metadata.at("best_epoch"));
-    if (const auto at = content.metadata.find("non_converged"); at != content.metadata.end())
-      progress.non_converged = std::stoll(at->second);
-    const auto epochs = static_cast<size_t>(progress.next_epoch);
-    require_in("next_epoch", progress.next_epoch, 0, trainer.config().epochs, folder.resume_path());
-    require_in("best_epoch", progress.best_epoch, -1, progress.next_epoch - 1, folder.resume_path());
-    require_in("non_converged", progress.non_converged, 0, std::numeric_limits<int64_t>::max(),
-               folder.resume_path());
-    if (progress.epoch_seconds.size() != epochs || progress.step_seconds.size() != epochs)
-      throw DataError(folder.resume_path(), "epoch_seconds",
-                      fmt::format("there are {} times for {} epochs", progress.epoch_seconds.size(), epochs),
-                      start_again);
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception&) {
-    throw DataError(folder.resume_path(), "", "the saved run is damaged", start_again);
+// Weights by name: as many, of the same shapes and types as the model has.
+void require_alike(const std::map<std::string, torch::Tensor>& found,
+                   const std::map<std::string, torch::Tensor>& model, const std::string& prefix,
+                   const std::string& path) {
+  for (const auto& [name, tensor] : found)
+    if (!model.count(name)) throw DataError(path, prefix + name, "the model has no such weight");
+  for (const auto& [name, tensor] : model) {
+    const auto at = found.find(name);
+    if (at == found.end()) throw DataError(path, prefix + name, "this weight is missing");
+    if (at->second.sizes() != tensor.sizes() || at->second.scalar_type() != tensor.scalar_type())
+      throw DataError(path, prefix + name, "it is of another shape or type than the model's");
   }
+}
+
+void load_progress(const std::string& path, const SafeTensors& content, Trainer& trainer,
+                   EarlyStopping& stopping, RunState& progress) {
+  const auto model = state_of(trainer.model());
+  const auto now = with_prefix(content, "now.");
+  require_alike(now, model, "now.", path);
+  load_state(trainer.model(), now, path);
+  progress.next_epoch = saved_number(content, "next_epoch", path);
+  progress.best_epoch = saved_number(content, "best_epoch", path);
+  if (content.metadata.count("non_converged"))
+    progress.non_converged = saved_number(content, "non_converged", path);
+  require_in("next_epoch", progress.next_epoch, 0, trainer.config().epochs, path);
+  require_in("best_epoch", progress.best_epoch, -1, progress.next_epoch - 1, path);
+  require_in("non_converged", progress.non_converged, 0, std::numeric_limits<int64_t>::max(), path);
+  progress.best = with_prefix(content, "best.");
+  if (progress.best.empty() != (progress.best_epoch < 0))
+    throw DataError(path, "best_epoch", "there are best weights or a best epoch, and not both");
+  if (!progress.best.empty()) require_alike(progress.best, model, "best.", path);
+  trainer.optimiser().load_state(with_prefix(content, "adam."));
+  progress.epoch_seconds = doubles(to_tensor(content.tensors.at("epoch_seconds")));
+  progress.step_seconds = doubles(to_tensor(content.tensors.at("step_seconds")));
+  const auto numbers = doubles(to_tensor(content.tensors.at("stopping")));
+  stopping.best_loss = numbers.at(0);
+  stopping.best_score = numbers.at(1);
+  const double waited = numbers.at(2);
+  if (!(waited >= 0 && waited <= static_cast<double>(progress.next_epoch)))
+    throw DataError(path, "stopping.waited",
+                    fmt::format("{} is not between 0 and {}", waited, progress.next_epoch));
+  stopping.waited = static_cast<int64_t>(waited);
+  progress.seconds = numbers.at(3);
+  if (!(progress.seconds >= 0 && std::isfinite(progress.seconds)))
+    throw DataError(path, "stopping.seconds", fmt::format("{} is no time", progress.seconds));
+  const auto epochs = static_cast<size_t>(progress.next_epoch);
+  if (progress.epoch_seconds.size() != epochs || progress.step_seconds.size() != epochs)
+    throw DataError(path, "epoch_seconds",
+                    fmt::format("there are {} times for {} epochs", progress.epoch_seconds.size(), epochs));
 }
 
 // `data_given`: the run goes on with data in memory, and the name of its data set need not be one.
 TrainConfig resumed_config(const SafeTensors& content, const std::string& path, bool data_given) {
   TrainConfig config;
   const auto format = content.metadata.find("format");
-  try {
-    const std::string text = format == content.metadata.end() ? "" : format->second;
-    const bool is_sealed = text == resume_format;
-    if (!is_sealed && text != "eignn-resume-2" && text != "eignn-resume-3")
-      throw ArgumentError("format", "it is of another version");
-    check_seal(content, path, is_sealed);
-    assign_saved(config, content.metadata, /*complete=*/is_sealed);
-    data_given ? validate_settings(config) : validate(config);
-  } catch (const ArgumentError& error) {  // the file is wrong, not the caller's arguments
-    throw DataError(path, "", fmt::format("the saved run does not hold: {}", error.what()),
-                    "remove its folder and run the command again");
-  }
+  const std::string text = format == content.metadata.end() ? "" : format->second;
+  const bool is_sealed = text == resume_format;
+  if (!is_sealed && text != "eignn-resume-2" && text != "eignn-resume-3")
+    throw ArgumentError("format", "it is of another version");
+  check_seal(content, path, is_sealed);
+  assign_saved(config, content.metadata, /*complete=*/is_sealed);
+  data_given ? validate_settings(config) : validate(config);
   return config;
 }
 
 // Runs epochs until early stopping, the limit on epochs or an interruption ends them.
 void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainHooks& hooks, Trainer& trainer,
                 EarlyStopping& stopping, RunState& progress) {
-  // The most training time, in seconds, that a crash can lose; more where saving would cost over 2 %.
-  constexpr double save_every = 5, saves_share = 0.02;
+  SavingPace pace;
   Stopwatch since_save;
-  double save_seconds = 0;
   while (progress.next_epoch < config.epochs) {
     const Stopwatch watch;
     EpochReport report;
@@ -160,25 +193,14 @@ void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainHooks& 
       if (folder) save_progress(*folder, config, trainer, stopping, progress);
       return;
     }
-    if (folder && since_save.seconds() > std::max(save_every, save_seconds / saves_share)) {
+    if (folder && pace.is_due(since_save.seconds())) {
       const Stopwatch saving;
       save_progress(*folder, config, trainer, stopping, progress);
-      save_seconds = saving.seconds();
+      pace.saved_in(saving.seconds());
       since_save = Stopwatch();
     }
   }
   progress.finished = true;
-}
-
-// About what a run's folder will hold at its fullest.
-double bytes_to_write(const Model& model, const Dataset& dataset, const TrainConfig& config) {
-  double weights = 0;
-  for (const auto& parameter : model.parameters()) weights += static_cast<double>(parameter.nbytes());
-  // The weights now and at best, Adam's two moments; twice while the new state stands beside the old one.
-  constexpr double states = 2 * 4, line = 150, node = 25, probability = 9;
-  const auto nodes = static_cast<double>(dataset.nodes()), classes = static_cast<double>(dataset.classes);
-  return (states + 1) * weights + line * static_cast<double>(config.epochs) +
-         nodes * (node + probability * classes);
 }
 
 std::vector<torch::Tensor> copies(const std::vector<torch::Tensor>& tensors) {
@@ -210,6 +232,17 @@ void describe_propagation(const std::vector<torch::Tensor>& start, const std::ve
 }
 
 }  // namespace
+
+double bytes_to_write(const std::map<std::string, torch::Tensor>& state, const Dataset& dataset,
+                      const TrainConfig& config, bool resumable) {
+  double weights = 0;
+  for (const auto& [name, tensor] : state) weights += static_cast<double>(tensor.nbytes());
+  // The weights now and at best, Adam's two moments; twice while the new state stands beside the old one.
+  constexpr double states = 2 * 4, line = 150, node = 25, probability = 9;
+  const auto nodes = static_cast<double>(dataset.nodes()), classes = static_cast<double>(dataset.classes);
+  return ((resumable ? states : 0) + 1) * weights + line * static_cast<double>(config.epochs) +
+         nodes * (node + probability * classes);
+}
 
 EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, RunFolder* folder,
                                     EarlyStopping& stopping, RunState& progress,
@@ -271,14 +304,14 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
     folder->write_predictions(
         dataset, dataset.splits[summary.split],
         scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
-    folder->write_summary(summary);
-    std::remove(folder->resume_path().c_str());
+    folder->finish(summary);
   }
 }
 
 TrainConfig saved_config(const std::string& folder) {
   const std::string path = RunFolder::open(folder).resume_path();
-  return resumed_config(read_safetensors(path), path, /*data_given=*/true);
+  return reading_state(path,
+                       [&] { return resumed_config(read_safetensors(path), path, /*data_given=*/true); });
 }
 
 RunOutcome run_training(const RunRequest& request) {
@@ -288,8 +321,11 @@ RunOutcome run_training(const RunRequest& request) {
   summary.config = request.config;
   if (request.resume) {
     folder = std::make_unique<RunFolder>(RunFolder::open(request.folder));
-    saved = read_safetensors(folder->resume_path());
-    summary.config = resumed_config(saved, folder->resume_path(), request.data != nullptr);
+    const std::string path = folder->resume_path();
+    summary.config = reading_state(path, [&] {
+      saved = read_safetensors(path);
+      return resumed_config(saved, path, request.data != nullptr);
+    });
   }
   const TrainConfig& config = summary.config;
   request.data ? validate_settings(config) : validate(config);
@@ -302,12 +338,15 @@ RunOutcome run_training(const RunRequest& request) {
     folder = std::make_unique<RunFolder>(RunFolder::create(request.folder, config));
 
   Trainer trainer(config, dataset, summary.split, request.spectra);
-  if (folder) require_space(folder->path(), bytes_to_write(trainer.model(), dataset, config));
+  if (folder)
+    require_space(folder->path(),
+                  bytes_to_write(state_of(trainer.model()), dataset, config, /*resumable=*/true));
   const auto F_start = copies(trainer.model().propagation_weights());
   EarlyStopping stopping(config.stopping, config.patience);
   RunState progress;
   if (request.resume) {
-    load_progress(*folder, saved, trainer, stopping, progress);
+    const std::string path = folder->resume_path();
+    reading_state(path, [&] { load_progress(path, saved, trainer, stopping, progress); });
     const auto digest = saved.metadata.find("metrics");
     folder->truncate_metrics(progress.next_epoch, digest == saved.metadata.end() ? "" : digest->second);
   }

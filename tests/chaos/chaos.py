@@ -3,10 +3,10 @@
 
     chaos.py EIGNN FAULTS.so [--minutes N] [--seed S] [--json FILE]
 
-Kills at random moments (single runs, splits, searches, their children, convert, predict, the cache), signals, errors
-of every write, flush, close, fsync and rename, bit flips in every file that the program reads back, hostile arguments. After each
-disturbance the program is taken up as its message says, or as the documentation does, and its files are compared byte by byte with
-those of an undisturbed run; times and memory apart. docs/reliability.md says what is promised.
+Kills at random moments (runs short and long, splits, searches, batches, their children, convert, predict, the cache), signals,
+errors of every open, write, flush, close, fsync, rename and unlink, bit flips in every file that the program reads, hostile arguments.
+After each disturbance the program is taken up as its message says, or else by the same command, and its files are compared byte by
+byte with those of an undisturbed run; times and memory apart. docs/reliability.md says what is promised.
 """
 import argparse
 import json
@@ -14,12 +14,14 @@ import os
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 
 import numpy as np
 
@@ -42,6 +44,12 @@ def content(path):
         return untimed(json.loads(path.read_text()))
     if path.suffix == ".jsonl":
         return [untimed(json.loads(line)) for line in path.read_text().splitlines()]
+    if path.suffix == ".toml":
+        tomllib.loads(path.read_text())
+    if path.suffix == ".csv":
+        lines = path.read_text().split("\n")
+        if lines[-1] != "" or len({line.count(",") for line in lines[:-1]}) != 1:
+            raise ValueError("a line is cut off")
     return path.read_bytes()
 
 
@@ -58,6 +66,7 @@ class Chaos:
         self.eignn, self.faults = str(pathlib.Path(eignn).resolve()), str(pathlib.Path(faults).resolve())
         self.random = random.Random(seed)
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="eignn-chaos-"))
+        self.patience = 180  # seconds; what takes longer hangs
         self.counts = {}  # of each experiment
         self.findings = []
         self.environment = dict(os.environ, EIGNN_CACHE=str(self.work / "cache"), OMP_NUM_THREADS="1")
@@ -78,19 +87,38 @@ class Chaos:
                  edges=np.stack([rng.integers(0, n, 150), rng.integers(0, n, 150)], 1),
                  node_features=(rng.normal(size=(n, m)) + labels[:, None]).astype(np.float32), node_labels=labels,
                  train_masks=masks < 0.5, val_masks=(masks >= 0.5) & (masks < 0.75), test_masks=masks >= 0.75)
-        (self.work / "grid.toml").write_text("lr = [0.01, 0.05]\ngamma = [0.8, 1.0]\nsplits = [0, 1]\n")
+        # The third point does not converge: that is a result too.
+        (self.work / "grid.toml").write_text("lr = [0.01, 0.05, 1e200]\ngamma = [0.7, 0.8]\nsplits = [0, 1]\n")
+        # The same graph as files of one's own, as text and as arrays.
+        with np.load(self.work / "set.npz") as arrays:
+            edges, features = arrays["edges"], arrays["node_features"]
+        np.savetxt(self.work / "edges.csv", edges, fmt="%d", delimiter=",")
+        np.savetxt(self.work / "features.csv", features, fmt="%.6g", delimiter=",")
+        np.save(self.work / "features.npy", features)
+        np.savetxt(self.work / "labels.csv", labels, fmt="%d")
+        np.save(self.work / "weight.npy", np.eye(m, dtype=np.float32))
 
     def train(self, *arguments, epochs=120):
         return ["train", "--dataset", str(self.work / "set.npz"), "--epochs", str(epochs), "--patience", str(epochs), "--threads", "1",
                 *arguments]
 
-    def run(self, arguments, **environment):
+    def run(self, arguments, cwd=None, **environment):
+        words = [word if isinstance(word, bytes) else str(word) for word in arguments]
         try:
-            return subprocess.run([self.eignn, *map(str, arguments)], capture_output=True, text=True, errors="replace", timeout=120,
-                                  env={**self.environment, **environment})
+            return subprocess.run([self.eignn, *words], capture_output=True, text=True, errors="replace", timeout=self.patience,
+                                  cwd=cwd, env={**self.environment, **environment})
         except subprocess.TimeoutExpired as late:
-            self.found("crashes", f"no end after 120 s: {arguments}")
-            return subprocess.CompletedProcess(late.cmd, 0, "", "")
+            self.found("crashes", f"no end after {self.patience} s: {arguments}")
+            return subprocess.CompletedProcess(late.cmd, 1, "", "eignn: error: no end")
+
+    def ended(self, process, what):
+        """Waits for what was started; its standard error."""
+        try:
+            return process.communicate(timeout=self.patience)[1]
+        except subprocess.TimeoutExpired:
+            self.found("crashes", f"no end after {self.patience} s: {what}")
+            process.kill()
+            return process.communicate()[1]
 
     def start(self, arguments):
         return subprocess.Popen([self.eignn, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -102,6 +130,7 @@ class Chaos:
         self.counts[self.experiment][kind] += 1
         if kind != "tries":
             self.findings.append(f"{self.experiment}: {kind}: {what}")
+            print(self.findings[-1], file=sys.stderr, flush=True)
 
     def begin(self, experiment):
         self.experiment = experiment
@@ -166,22 +195,32 @@ class Chaos:
 
     # ---- how an interrupted piece of work is taken up
 
-    def take_up(self, arguments, folder, what, tries=6):
-        """The same command, or --resume where that is what the message says."""
-        resume = ["train", "--resume", folder]
+    @staticmethod
+    def said(errors, command):
+        """The command that a message names to go on with: None where it names none."""
+        named = re.search(r"go on with: eignn (.*)$", errors, re.M)
+        if named:
+            return shlex.split(named.group(1))
+        if "same command" in errors or "the command of this folder again" in errors:
+            return command
+        return None
+
+    def take_up(self, arguments, folder, what, expected, tries=6):
+        """The same command, and then what each message says, until there is a result."""
         command = arguments
         for _ in range(tries):
             result = self.run(command)
             self.check_answer(result, what)
-            if result.returncode == 0:
-                return True
-            if "complete" in result.stderr or "holds a run already" in result.stderr:
-                return True
-            if "resume it" in result.stderr or "--resume" in result.stderr:
-                command = resume
-            elif "the command of this folder again" in result.stderr or "same command" in result.stderr:
-                command = arguments
-            else:
+            if result.returncode == 0 or "this run is complete" in result.stderr or "holds a run already" in result.stderr:
+                missing = [name for name in expected if name.endswith("summary.json") and not (folder / name).exists()]
+                if missing:
+                    self.found("dead ends", f"{what}: said to be complete, without {missing}")
+                return not missing
+            if "resume it" in result.stderr:
+                command = ["train", "--resume", folder]
+                continue
+            command = self.said(result.stderr, arguments)
+            if command is None:
                 break
         self.found("dead ends", f"{what}: {result.stderr.strip()[-300:]}")
         return False
@@ -197,86 +236,149 @@ class Chaos:
 
     # ---- the experiments
 
-    WORKS = {"a run": [], "splits": ["--split", "all", "--jobs", "2"], "a search": ["--search", "GRID", "--jobs", "2"]}
+    WORKS = {"a run": [], "a long run": [], "splits": ["--split", "all"], "splits, two at a time": ["--split", "all", "--jobs", "2"],
+             "a search": ["--search", "GRID", "--jobs", "2"], "batches": ["--split", "all", "--batch-runs", "2"],
+             "a search in batches": ["--search", "GRID", "--batch-runs", "3"], "a run that fills the cache": ["--solver", "spectral"]}
 
     def work_of(self, name):
-        return self.train(*(str(self.work / "grid.toml") if word == "GRID" else word for word in self.WORKS[name]))
+        words = [str(self.work / "grid.toml") if word == "GRID" else word for word in self.WORKS[name]]
+        # The long one saves its state on the way, after 5 s.
+        return self.train(*words, epochs=self.long if name == "a long run" else 120)
+
+    def empty_cache(self, name):
+        if "cache" in name:
+            shutil.rmtree(self.work / "cache", ignore_errors=True)
+
+    def expected_of(self, name):
+        """The files of the undisturbed work, and the seconds that it takes."""
+        if name not in self.plain:
+            self.empty_cache(name)
+            self.plain[name] = self.undisturbed(name.replace(" ", "-"), self.work_of(name))
+        return self.plain[name]
+
+    def kill_a_child(self, process):
+        found = []
+        for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/children"):
+            try:
+                found += task.read_text().split()
+            except OSError:
+                continue
+        if found:
+            try:
+                os.kill(int(self.random.choice(found)), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
 
     def kills(self, name, victim):
-        """Ends the work, or one of its children, at a random moment; then goes on with it."""
+        """Ends the work, or one of its children, at a random moment, up to three times; then goes on with it."""
         self.begin(f"{victim}: {name}")
-        arguments = self.work_of(name)
-        if name not in self.plain:
-            self.plain[name] = self.undisturbed(name.replace(" ", "-"), arguments)
-        expected, seconds = self.plain[name]
+        expected, seconds = self.expected_of(name)
         folder = self.work / "disturbed"
         shutil.rmtree(folder, ignore_errors=True)
+        self.empty_cache(name)
         self.found("tries", "")
-        command = [*arguments, "--out", folder]
-        process = self.start(command)
-        time.sleep(self.random.uniform(0.0, 1.1 * seconds))
-        if victim == "kill -9 of a child":
-            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            found = []
-            for task in pathlib.Path(f"/proc/{process.pid}/task").glob("*/children") if children.exists() else []:
-                try:
-                    found += task.read_text().split()
-                except OSError:
-                    continue
-            if found:
-                try:
-                    os.kill(int(self.random.choice(found)), signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
-            errors = process.communicate(timeout=120)[1]
-            if process.returncode not in (0, 1):
-                self.found("crashes", f"exit {process.returncode} after a child was killed: {errors[-300:]}")
-        else:
-            process.send_signal({"kill -9": signal.SIGKILL, "SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM,
-                                 "SIGHUP": signal.SIGHUP}[victim])
-            errors = process.communicate(timeout=120)[1]
+        command = now = [*self.work_of(name), "--out", folder]
+        for _ in range(self.random.choice([1, 1, 1, 2, 3])):
+            process = self.start(now)
+            time.sleep(self.random.uniform(0.0, 1.1 * seconds))
+            number = {"kill -9": signal.SIGKILL, "SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "SIGHUP": signal.SIGHUP}.get(victim)
+            if number:
+                process.send_signal(number)
+            else:
+                self.kill_a_child(process)
+            errors = self.ended(process, victim)
             # Before the handlers stand a signal ends the program as it ends any other.
-            if victim != "kill -9" and process.returncode not in (0, 130, -signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP):
+            fine = {None: (0, 1), signal.SIGKILL: (0, 1, -signal.SIGKILL)}.get(number, (0, 130, -(number or 0)))
+            refused = process.returncode == 1 and re.search("resume it|holds a run already|is complete|begins anew", errors)
+            if process.returncode not in fine and not refused:
                 self.found("crashes", f"exit {process.returncode} after {victim}: {errors[-300:]}")
-        if victim == "kill -9":
-            time.sleep(0.3)
-        count = self.orphans()
-        if count:
-            self.found("orphans", f"{count} after {victim}")
-        if folder.exists():
-            self.check_files(folder, victim)
-        if self.take_up(command, folder, victim):
+            if victim == "kill -9":
+                time.sleep(0.3)
+            count = self.orphans()
+            if count:
+                self.found("orphans", f"{count} after {victim}")
+            if folder.exists():
+                self.check_files(folder, victim)
+            now = ["train", "--resume", folder] if (folder / "resume.safetensors").exists() else command
+        if self.take_up(command, folder, victim, expected):
             self.compare(folder, expected, victim)
 
-    def faults_of(self, name):
-        """An error at a random operation on a file, once or from then on; then goes on with the work."""
-        self.begin(f"errors of the disk: {name}")
-        arguments = self.work_of(name)
-        if name not in self.plain:
-            self.plain[name] = self.undisturbed(name.replace(" ", "-"), arguments)
-        folder = self.work / "disturbed"
-        command = [*arguments, "--out", folder]
-        under = {"LD_PRELOAD": self.faults, "EIGNN_FAULT_UNDER": str(self.work / "disturbed")}
+    def faulty(self, name, command, under, folder):
+        """Runs a command of which one operation on a file fails, once or with all that follow. The result, and what failed."""
+        environment = {"LD_PRELOAD": self.faults, "EIGNN_FAULT_UNDER": str(under)}
         if name not in self.operations:
-            shutil.rmtree(folder, ignore_errors=True)
             counted = self.work / "operations"
             counted.unlink(missing_ok=True)
-            self.run(command, **under, EIGNN_FAULT_COUNT=str(counted))
+            self.run(command, **environment, EIGNN_FAULT_COUNT=str(counted))
             self.operations[name] = max(map(int, counted.read_text().split()))
+            shutil.rmtree(folder, ignore_errors=True)
+            if "--checkpoint" in command or command[0] == "convert":
+                folder.mkdir()
+            self.empty_cache(name)
         self.found("tries", "")
-        shutil.rmtree(folder, ignore_errors=True)
         at = self.random.randint(1, self.operations[name])
         error = self.random.choice([5, 28])
         sticky = self.random.choice(["0", "1"])
         what = f"errno {error} from operation {at} on{'' if sticky == '1' else ', once'}"
-        result = self.run(command, **under, EIGNN_FAULT_AT=str(at), EIGNN_FAULT_ERRNO=str(error), EIGNN_FAULT_STICKY=sticky)
+        result = self.run(command, **environment, EIGNN_FAULT_AT=str(at), EIGNN_FAULT_ERRNO=str(error), EIGNN_FAULT_STICKY=sticky)
         self.check_answer(result, what)
         if self.orphans():
             self.found("orphans", what)
+        return result, what
+
+    def faults_of(self, name):
+        """An error at a random operation on a file; then goes on with the work."""
+        self.begin(f"errors of the disk: {name}")
+        expected = self.expected_of(name)[0]
+        folder = self.work / "disturbed"
+        shutil.rmtree(folder, ignore_errors=True)
+        self.empty_cache(name)
+        command = [*self.work_of(name), "--out", folder]
+        under = self.work / "cache" if "cache" in name else folder
+        result, what = self.faulty(name, command, under, folder)
         if folder.exists():
             self.check_files(folder, what)
-        if result.returncode == 0 or self.take_up(command, folder, what):
-            self.compare(folder, self.plain[name][0], what)
+        if result.returncode not in (0, 2) and self.said(result.stderr, command) is None:
+            self.found("dead ends", f"{what}: names no way on: {result.stderr.strip()[-300:]}")
+        # Also after a success: a file that could not be removed is removed by whoever comes next.
+        if self.take_up(command, folder, what, expected):
+            self.compare(folder, expected, what)
+
+    def faults_of_output(self, name):
+        """The same for a command that writes one file."""
+        self.begin(f"errors of the disk: {name}")
+        self.prepare_read_back()
+        folder = self.work / "outputs"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        out, command = self.output_of(name, folder)
+        if name not in self.plain:
+            self.run(command)
+            self.plain[name] = self.arrays(out)
+            out.unlink()
+        what = self.faulty(name, command, folder, folder)[1]
+        if out.exists() and self.arrays(out) != self.plain[name]:
+            self.found("half-written files", f"{name}: {what}")
+        self.check_output(name, out, command, what)
+
+    def output_of(self, name, folder):
+        if name == "convert":
+            out = folder / "converted.npz"
+            return out, ["convert", "--dataset", self.work / "set.npz", "--out", out]
+        out = folder / "predicted.csv"
+        return out, ["predict", "--checkpoint", self.run_folder, "--out", out]
+
+    def check_output(self, name, out, command, what):
+        """The command, undisturbed, gives what it gives, and nothing is left over."""
+        result = self.run(command)
+        self.check_answer(result, what)
+        if result.returncode != 0:
+            self.found("dead ends", f"{what}: {result.stderr[-200:]}")
+        elif self.arrays(out) != self.plain[name]:
+            self.found("differing results", f"{name}: {what}")
+        left = [path.name for path in out.parent.iterdir() if path != out]
+        if left:
+            self.found("half-written files", f"{what}: left over: {left}")
 
     def prepare_read_back(self):
         """A finished run, an interrupted one, splits of which one is missing, a cache."""
@@ -293,13 +395,15 @@ class Chaos:
             while time.time() < deadline and not (metrics.exists() and metrics.stat().st_size > 2000):
                 time.sleep(0.02)
             process.send_signal(signal.SIGTERM)
-            process.communicate()
+            self.ended(process, "the run to interrupt")
             if (self.interrupted_folder / "resume.safetensors").exists():
                 break
         else:
             raise SystemExit("chaos: no run could be interrupted")
         self.splits_folder = self.work / "read-splits"
         self.run(self.train("--split", "all", "--out", self.splits_folder))
+        self.search_folder = self.work / "read-search"
+        self.run([*self.work_of("a search"), "--out", self.search_folder])
         self.cache_work = self.train("--solver", "spectral", epochs=3)
 
     def predictions(self, checkpoint):
@@ -317,6 +421,9 @@ class Chaos:
         path.write_bytes(changed)
         return f"bit {bit} of {path.name}", lambda: path.write_bytes(original)
 
+    DATA = ("set.npz", "grid.toml", "edges.csv", "features.csv", "labels.csv", "features.npy")
+    OF_A_SEARCH = ("search.toml", "summary.json of a trial", "failure.json")
+
     def flips(self, file):
         """One bit flipped in a file that the program reads back: refused, or without effect."""
         self.begin(f"a flipped bit: {file}")
@@ -331,6 +438,33 @@ class Chaos:
             self.check_answer(result, what)
             if result.returncode == 0 and found != self.plain["model"]:
                 self.found("differing results", what)
+        elif file in self.DATA:
+            what, restore = self.flip(self.work / file)
+            graph = ["--graph", self.work / "edges.csv"]
+            result = self.run({"set.npz": self.train("--out", self.work / "disturbed", epochs=3),
+                               "grid.toml": self.train("--search", self.work / "grid.toml", epochs=3),
+                               "features.npy": ["solve", *graph, "--features", self.work / file, "--weight", self.work / "weight.npy", "--out",
+                                                self.work / "z.npy"]}.get(file, [
+                                   "convert", *graph, "--features", self.work / "features.csv", "--labels", self.work / "labels.csv",
+                                   "--out", self.work / "own.npz"]))
+            restore()
+            shutil.rmtree(self.work / "disturbed", ignore_errors=True)
+            # Another number is another data set; but an answer there must be.
+            self.check_answer(result, what)
+        elif file in self.OF_A_SEARCH:
+            expected = {name: content(path) for name, path in files_of(self.search_folder).items()}
+            copy = self.work / "disturbed"
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(self.search_folder, copy)
+            shutil.rmtree(copy / "trials/001")  # so that there is something to do
+            place = self.random.choice(sorted(path for path in copy.rglob(file.split()[0])))
+            (copy / "trials/000/split-0/job.toml").write_text("left = true\n")
+            what, restore = self.flip(place)
+            result = self.run([*self.work_of("a search"), "--out", copy])
+            self.check_answer(result, what)
+            if result.returncode == 0:
+                restore()
+                self.compare(copy, expected, what)
         elif file == "cache":
             if "cache" not in self.plain:
                 self.plain["cache"] = self.undisturbed("cache", self.cache_work)[0]
@@ -375,9 +509,10 @@ class Chaos:
         self.begin(f"kill -9: {name}")
         self.prepare_read_back()
         self.found("tries", "")
-        out = self.work / ("converted.npz" if name == "convert" else "killed.csv")
-        command = (["convert", "--dataset", self.work / "set.npz", "--out", out] if name == "convert"
-                   else ["predict", "--checkpoint", self.run_folder, "--out", out])
+        folder = self.work / "outputs"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        out, command = self.output_of(name, folder)
         if name not in self.plain:
             self.run(command)
             self.plain[name] = self.arrays(out)
@@ -388,15 +523,7 @@ class Chaos:
         process.communicate()
         if out.exists() and self.arrays(out) != self.plain[name]:
             self.found("half-written files", name)
-        result = self.run(command)
-        self.check_answer(result, name)
-        if result.returncode != 0:
-            self.found("dead ends", result.stderr[-200:])
-        elif self.arrays(out) != self.plain[name]:
-            self.found("differing results", name)
-        left = [path.name for path in self.work.iterdir() if ".tmp-" in path.name]
-        if left:
-            self.found("half-written files", f"left over: {left}")
+        self.check_output(name, out, command, "kill -9")
 
     @staticmethod
     def arrays(path):
@@ -409,7 +536,7 @@ class Chaos:
         except Exception:  # whatever is wrong with it
             return None
 
-    WORDS = ["", " ", "0", "-1", "1e999", "nan", "010", "99999999999999999999", "../..", "/dev/null", "/dev/full", "texas\n", "é#\"'\\",
+    WORDS = ["", " ", "0", "-1", "1e999", "nan", "010", "99999999999999999999", "../..", "../out", "/dev/null", "/dev/full", "texas\n", "é#\"'\\",
              "\udcff\udcfe", "a" * 5000, "--", "-", "=", "%s%n", "$(reboot)", "*", "chains", "karate", "all", "auto"]
 
     def hostile(self):
@@ -432,24 +559,40 @@ class Chaos:
             arguments += ["--epochs", "2"]
         if command in ("reproduce", "bench", "fetch"):
             arguments.append("--no-such-flag")  # they would work for hours, or ask the network
+        # Deep enough for ../.. to stay in it.
         folder = self.work / "hostile"
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        result = subprocess.run([self.eignn, *[word.encode("utf-8", "surrogateescape") for word in arguments]], capture_output=True,
-                                cwd=folder, env=self.environment, timeout=120)
-        answer = subprocess.CompletedProcess(arguments, result.returncode, "", result.stderr.decode("utf-8", "replace"))
-        self.check_answer(answer, repr(arguments))
+        (folder / "deep/deeper/deepest").mkdir(parents=True)
+        before = self.outside(folder)
+        result = self.run([word.encode("utf-8", "surrogateescape") for word in arguments], cwd=folder / "deep/deeper/deepest")
+        self.check_answer(result, repr(arguments))
+        changed = sorted(set(self.outside(folder)) ^ set(before))
+        if changed:
+            self.found("crashes", f"{arguments!r}: changed outside its folder: {changed}")
+
+    def outside(self, folder):
+        """The files of ours that are not in this folder, with the time of their last change."""
+        apart = (folder, self.work / "cache")
+        return {(path.as_posix(), path.stat().st_mtime_ns) for path in self.work.rglob("*")
+                if path.is_file() and not any(path.is_relative_to(one) for one in apart)}
 
     def once(self):
-        experiments = [lambda: self.kills(self.random.choice(list(self.WORKS)), self.random.choice(["kill -9"] * 3 + ["SIGINT", "SIGTERM", "SIGHUP"])),
-                       lambda: self.kills(self.random.choice(["splits", "a search"]), "kill -9 of a child"),
-                       lambda: self.faults_of(self.random.choice(list(self.WORKS))),
-                       lambda: self.flips(self.random.choice(["model.safetensors", "resume.safetensors", "metrics.jsonl", "summary.json",
-                                                              "config.toml", "cache"])),
-                       lambda: self.other_works(self.random.choice(["convert", "predict"])),
+        works = [name for name in self.WORKS if name != "a long run"] * 2 + ["a long run"]
+        with_children = ["splits, two at a time", "a search"]
+        victims = ["kill -9"] * 3 + ["SIGINT", "SIGTERM", "SIGHUP"]
+        files = ["model.safetensors", "resume.safetensors", "metrics.jsonl", "summary.json", "config.toml", "cache", *self.DATA,
+                 *self.OF_A_SEARCH]
+        choose = self.random.choice
+        experiments = [lambda: self.kills(choose(works), choose(victims)), lambda: self.kills(choose(works), choose(victims)),
+                       lambda: self.kills(choose(with_children), "kill -9 of a child"),
+                       lambda: self.faults_of(choose([name for name in works if name != "a long run"])),
+                       lambda: self.faults_of_output(choose(["convert", "predict"])),
+                       lambda: self.flips(choose(files)), lambda: self.flips(choose(files)),
+                       lambda: self.other_works(choose(["convert", "predict"])),
                        self.hostile]
-        self.random.choice(experiments)()
+        choose(experiments)()
 
+    long = 20000  # epochs of a run of some ten seconds
     plain, operations = {}, {}
 
 
@@ -465,7 +608,11 @@ def main():
     deadline = time.time() + 60 * arguments.minutes
     try:
         while time.time() < deadline:
-            chaos.once()
+            try:
+                chaos.once()
+            except SystemExit as stop:
+                chaos.found("crashes", str(stop))
+                break
     finally:
         chaos.orphans()
         shutil.rmtree(chaos.work, ignore_errors=True)
@@ -473,8 +620,6 @@ def main():
     print(f"| disturbance | {' | '.join(KINDS)} |\n| --- |{' --- |' * len(KINDS)}")
     for name, count in [*sorted(chaos.counts.items()), ("**all**", total)]:
         print(f"| {name} | {' | '.join(str(count[kind]) for kind in KINDS)} |")
-    for finding in chaos.findings:
-        print(finding, file=sys.stderr)
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps({"minutes": arguments.minutes, "seed": arguments.seed, "counts": chaos.counts,
                                                             "total": total, "findings": chaos.findings}, indent=1) + "\n")

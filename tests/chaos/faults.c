@@ -6,18 +6,21 @@
  *     EIGNN_FAULT_STICKY=1          and all that follow fail too, as on a disk that is full
  *     EIGNN_FAULT_COUNT=/file       where the number of operations is written at the end
  *     EIGNN_FAULT_SPACE=1000        statvfs says that so many bytes are free
+ *     EIGNN_FAULT_NO_LOCKS=1        flock says that the file system has no locks
  *
- * Operations are writes, flushes, closes of written streams, fsync, rename and the making of folders. The C
- * library's own calls of write() inside fwrite() cannot be replaced, so fwrite, fflush and fclose are. */
+ * Operations are opens, writes, flushes, closes of written streams, fsync, ftruncate, rename, unlink and the making
+ * of folders. The C library's own calls inside fopen(), fwrite() and remove() cannot be replaced, so these are. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
@@ -56,7 +59,8 @@ static int fails(int counts) {
 __attribute__((destructor)) static void tell(void) {
   const char* path = getenv("EIGNN_FAULT_COUNT");
   if (!path) return;
-  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  int (*really_open)(const char*, int, ...) = (int (*)(const char*, int, ...))dlsym(RTLD_NEXT, "open");
+  const int file = really_open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
   char text[32];
   const int length = snprintf(text, sizeof text, "%ld\n", (long)operations);
   if (file >= 0 && length > 0) {
@@ -119,6 +123,54 @@ int rename(const char* from, const char* to) {
 int mkdir(const char* path, mode_t mode) {
   REAL(int, "mkdir", const char*, mode_t);
   return fails(is_below(path)) ? -1 : real(path, mode);
+}
+
+/* The name to, since from may be a temporary in another folder. */
+int renameat(int from_folder, const char* from, int to_folder, const char* to) {
+  REAL(int, "renameat", int, const char*, int, const char*);
+  return fails(is_below(to)) ? -1 : real(from_folder, from, to_folder, to);
+}
+
+#define OPEN(name)                                        \
+  int name(const char* path, int flags, ...) {            \
+    REAL(int, #name, const char*, int, ...);              \
+    va_list rest;                                         \
+    va_start(rest, flags);                                \
+    const mode_t mode = va_arg(rest, mode_t);             \
+    va_end(rest);                                         \
+    return fails(is_below(path)) ? -1 : real(path, flags, mode); \
+  }
+OPEN(open)
+OPEN(open64)
+
+#define FOPEN(name)                                       \
+  FILE* name(const char* path, const char* mode) {        \
+    REAL(FILE*, #name, const char*, const char*);         \
+    return fails(is_below(path)) ? NULL : real(path, mode); \
+  }
+FOPEN(fopen)
+FOPEN(fopen64)
+
+int ftruncate(int file, off_t size) {
+  REAL(int, "ftruncate", int, off_t);
+  return fails(is_our_file(file)) ? -1 : real(file, size);
+}
+
+int unlink(const char* path) {
+  REAL(int, "unlink", const char*);
+  return fails(is_below(path)) ? -1 : real(path);
+}
+
+int remove(const char* path) {
+  REAL(int, "remove", const char*);
+  return fails(is_below(path)) ? -1 : real(path);
+}
+
+int flock(int file, int operation) {
+  REAL(int, "flock", int, int);
+  if (!getenv("EIGNN_FAULT_NO_LOCKS")) return real(file, operation);
+  errno = ENOLCK;
+  return -1;
 }
 
 int statvfs(const char* path, struct statvfs* space) {

@@ -70,6 +70,53 @@ TEST(AtomicFile, TwoWritersOfOneFileDoNotMeet) {
   EXPECT_EQ(read_whole_file(folder.path("file")), "first");
 }
 
+TEST(ReadWholeFile, EndsAtALimitWhereThereIsNoEnd) {
+  if (!std::filesystem::exists("/dev/zero")) GTEST_SKIP() << "no /dev/zero here";
+  EXPECT_CONTAINS(message_of([] { read_whole_file("/dev/zero"); }), "/dev/zero");
+  EXPECT_CONTAINS(message_of<DataError>([] { read_small_file("/dev/zero"); }), "more than 64 MB");
+  EXPECT_CONTAINS(message_of<DataError>([] { require_end(longest_stream + 1, "a pipe"); }), "2048 MB");
+  EXPECT_NO_THROW(require_end(longest_stream, "a pipe"));
+}
+
+TEST(AtomicFile, RemovesWhatAWriterThatDiedHasLeft) {
+  const TemporaryFolder folder;
+  // Process 1 lives, and so may any number in another container: the lock tells, not the number.
+  for (const char* name : {"a.csv.tmp-1-0", "a.csv.tmp-999999999-7"}) folder.write(name, "half");
+  write_file_atomically(folder.path("a.csv"), "whole");
+  EXPECT_EQ(names_in_folder(folder.path("")), std::vector<std::string>{"a.csv"});
+  folder.write("b.csv.tmp-1-0", "half");
+  remove_temporaries(folder.path(""));
+  EXPECT_EQ(names_in_folder(folder.path("")), std::vector<std::string>{"a.csv"});
+}
+
+TEST(AtomicFile, LeavesATemporaryThatIsBeingWritten) {
+  const TemporaryFolder folder;
+  AtomicFile file(folder.path("a.csv"));
+  file.write("1", 1);
+  remove_temporaries(folder.path(""));
+  write_file_atomically(folder.path("a.csv"), "another");
+  file.write("2", 1);
+  file.commit();
+  EXPECT_EQ(read_whole_file(folder.path("a.csv")), "12");
+}
+
+TEST(AtomicFile, LeavesWhatOnlyLooksLikeATemporary) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path("backup.tmp-2023-11/deep"));
+  folder.write("backup.tmp-2023-11/deep/mine", "dear to me");
+  std::filesystem::create_directory(folder.path("a.csv.tmp-1-0"));
+  for (const char* name : {"backup.tmp-2023-12", "a.csv.tmp-2023-11-05", "a.csv.tmp-2023-11.bak",
+                           "a.csv.tmp-2023", "a.csv.tmp--1", "a.csv.tmp-1-", ".tmp-1-1", "tmp-1-1"})
+    folder.write(name, "dear to me");
+  std::filesystem::create_symlink(folder.path("backup.tmp-2023-11/deep/mine"), folder.path("b.csv.tmp-1-0"));
+  const auto before = names_in_folder(folder.path(""));
+  remove_temporaries(folder.path(""));
+  EXPECT_EQ(names_in_folder(folder.path("")), before);
+  write_file_atomically(folder.path("a.csv"), "whole");
+  EXPECT_EQ(names_in_folder(folder.path("")).size(), before.size() + 1);
+  EXPECT_EQ(read_whole_file(folder.path("backup.tmp-2023-11/deep/mine")), "dear to me");
+}
+
 TEST(AtomicFile, ReportsAFullDisk) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const std::string small = message_of<ResourceError>([] { write_file_atomically("/dev/full", "x"); });
@@ -141,6 +188,22 @@ TEST(AtomicFolder, LeavesNothingWithoutTheCommit) {
     write_file_atomically(folder.path("a"), "1");
   }
   EXPECT_TRUE(names_in_folder(outer.path("")).empty());
+}
+
+TEST(AtomicFolder, RemovesAnAbandonedOneAndNoOther) {
+  const TemporaryFolder outer;
+  for (const char* name : {"set.tmp-1-0", "set.tmp-2023-11"}) {
+    std::filesystem::create_directory(outer.path(name));
+    outer.write(std::string(name) + "/a", "1");
+  }
+  outer.write("set.tmp-1-0/.writing", "");
+  AtomicFolder first(outer.path("set"));
+  write_file_atomically(first.path("a"), "first");
+  AtomicFolder second(outer.path("set"));  // which leaves the first alone
+  first.commit();
+  EXPECT_EQ(names_in_folder(outer.path("set")), std::vector<std::string>{"a"});
+  EXPECT_FALSE(std::filesystem::exists(outer.path("set.tmp-1-0")));
+  EXPECT_TRUE(std::filesystem::exists(outer.path("set.tmp-2023-11/a"))) << "that is not ours";
 }
 
 TEST(AtomicFolder, RefusesWhatExistsAndWhereItCannotWrite) {

@@ -189,13 +189,14 @@ TEST(Study, ASecondCallRunsOnlyWhatIsMissing) {
   options.lengths = {10, 20};
   options.seeds = 1;
   int started = 0;
-  const JobRunner keeps = [&](const Job& job) {
+  const JobRunner train = [&](const Job& job) {
     ++started;
     const RunResult run = pretend(job);
     std::filesystem::create_directories(job.folder);
     std::ofstream(job.folder + "/summary.json") << result_json(run);
     return run;
   };
+  const JobRunner keeps = unless_finished(train, /*keep_models=*/false);
   const Study study = study_named("chains-binary");
   const JobRunner stops = [&](const Job& job) {
     if (started == 3) throw ResourceError("interrupted", "here", "go on");

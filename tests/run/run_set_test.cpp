@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "data/atomic_file.h"
 #include "eignn/error.h"
@@ -54,15 +57,54 @@ TEST(RunSet, DoesNotRunWhatIsFinished) {
   before.solver = "before";
   std::ofstream(jobs[1].folder + "/summary.json") << to_json(before);
   int started = 0;
-  const auto runs = run_jobs(jobs, 1, [&](const Job& job) {
+  const JobRunner pretend_now = [&](const Job& job) {
     ++started;
     RunResult run = pretend(job);
     run.solver = "now";
     return run;
-  });
+  };
+  const auto runs = run_jobs(jobs, 1, unless_finished(pretend_now, /*keep_models=*/true));
   EXPECT_EQ(started, 1);
   EXPECT_EQ(runs[0].solver, "now");
   EXPECT_EQ(runs[1].solver, "before");
+}
+
+// As a parent leaves it that is killed between its child's summary and its own tidying.
+TEST(RunSet, WhatAKilledProcessLeftInAFinishedFolderIsRemoved) {
+  const TemporaryFolder folder;
+  for (const bool keep_models : {true, false}) {
+    const Job job{{}, folder.path(keep_models ? "kept" : "dropped")};
+    std::filesystem::create_directories(job.folder);
+    RunResult before = pretend({TrainConfig{}, ""});
+    for (const char* file :
+         {"job.toml", "errors.txt", "failure.txt", "resume.safetensors", "model.safetensors",
+          "predictions.csv", "config.toml", "metrics.jsonl", ".lock", "model.safetensors.tmp-1-0"})
+      std::ofstream(job.folder + "/" + file) << "left";
+    write_file_atomically(job.folder + "/summary.json", sealed(result_json(before)).dump());
+    const JobRunner never = [](const Job&) -> RunResult { throw DataError("", "", "it is finished"); };
+    unless_finished(never, keep_models)(job);
+    std::vector<std::string> expected = {"config.toml", "metrics.jsonl", "summary.json"};
+    if (keep_models)
+      expected = {"config.toml", "metrics.jsonl", "model.safetensors", "predictions.csv", "summary.json"};
+    EXPECT_EQ(names_in_folder(job.folder), expected);
+  }
+}
+
+TEST(RunSet, AnErrorComesBeforeTheInterruptionsThatItCauses) {
+  for (const int64_t parallel : {1, 2, 4}) {
+    std::atomic<int> waiting{0};
+    const auto work = [&](size_t k) {
+      ++waiting;
+      while (parallel > 1 && waiting < 2) std::this_thread::yield();
+      if (k == 0) {
+        if (parallel > 1) std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        throw ResourceError("no space left", "disk", "free some");
+      }
+      throw InterruptedError("split-1");
+    };
+    EXPECT_THROW(in_parallel(4, parallel, work), ResourceError);
+  }
+  EXPECT_THROW(in_parallel(3, 2, [](size_t) { throw InterruptedError("split-1"); }), InterruptedError);
 }
 
 TEST(RunSet, ADamagedSummaryIsNamed) {
@@ -191,6 +233,36 @@ TEST(Search, OnlyFinalistsRunOnAllSplitsAndToTheEnd) {
   EXPECT_TRUE(result.trials[0].final_val.empty());
   EXPECT_EQ(result.trials[1].final_val.size(), 4u);
   EXPECT_TRUE(result.trials[1].chosen);
+}
+
+TEST(Search, APointThatFailedIsNotTriedAgain) {
+  const TemporaryFolder folder;
+  const SearchPlan plan = parse_search("lr = [0.1, 0.3]\n", {}, {}, "grid.toml");
+  int tried = 0;
+  const JobRunner runner = [&](const Job& job) -> RunResult {
+    ++tried;
+    std::filesystem::create_directories(job.folder);
+    std::ofstream(job.folder + "/resume.safetensors") << "of no use";
+    if (job.config.lr == 0.3)
+      throw ConvergenceError("the training loss is not finite", "epoch 3", "lower lr");
+    const RunResult run = pretend(job);
+    write_file_atomically(job.folder + "/summary.json", sealed(result_json(run)).dump());
+    return run;
+  };
+  const auto search = [&] {
+    return run_search(plan, 2, folder.path("s"), run_individually(1, unless_finished(runner, true)), {});
+  };
+  const SearchResult first = search();
+  EXPECT_EQ(tried, 4);
+  EXPECT_EQ(names_in_folder(folder.path("s/trials/001/split-0")), std::vector<std::string>{"failure.json"});
+  const SearchResult again = search();
+  EXPECT_EQ(tried, 4) << "what did not converge is a result";
+  EXPECT_EQ(again.trials[1].failure, first.trials[1].failure);
+  EXPECT_CONTAINS(again.trials[1].failure, "not finite");
+  std::string text = read_whole_file(folder.path("s/trials/001/split-0/failure.json"));
+  text.replace(text.find("finite"), 6, "trivial");
+  write_file_atomically(folder.path("s/trials/001/split-0/failure.json"), text);
+  EXPECT_CONTAINS(message_of<DataError>(search), "failure.json");
 }
 
 TEST(Search, APointThatFailsIsRecordedAndOut) {

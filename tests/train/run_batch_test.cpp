@@ -219,14 +219,24 @@ TEST(RunBatch, KeepsTheOthersWhenOneFails) {
   EXPECT_CONTAINS(message_of<ConvergenceError>([&] { std::rethrow_exception(runs[1].failure); }), "split 1");
   EXPECT_TRUE(std::filesystem::exists(folders[0] + "/summary.json"));
   EXPECT_FALSE(std::filesystem::exists(folders[1] + "/summary.json"));
-  // A folder that is taken is its own run's trouble as well.
-  configs[1] = configs[0];
-  const auto again = train_batch(configs, {folders[0], folder.path("new")}, words());
-  EXPECT_CONTAINS(message_of<DataError>([&] { std::rethrow_exception(again[0].failure); }),
-                  "holds a run already");
-  EXPECT_EQ(again[0].summary.epochs, 0);  // it was not trained
-  EXPECT_FALSE(again[1].failure);
-  EXPECT_TRUE(std::filesystem::exists(folder.path("new/summary.json")));
+}
+
+TEST(RunBatch, AnyOtherErrorEndsTheBatchBeforeItTrains) {
+  std::vector<TrainConfig> configs(2, plain(6));
+  configs[1].split = "1";
+  TemporaryFolder folder;
+  train_batch({configs[0]}, {folder.path("taken")}, words());
+  int epochs = 0;
+  const auto again = [&] {
+    train_batch(configs, {folder.path("new"), folder.path("taken")}, words(), [&](const auto&) { ++epochs; });
+  };
+  EXPECT_CONTAINS(message_of<DataError>(again), "holds a run already");
+  EXPECT_EQ(epochs, 0);
+  // Nor is a disk that fails the fault of one run: a folder takes the place of its summary.
+  const auto full = [&](const auto& reports) {
+    if (reports[0].epoch == 2) std::filesystem::create_directory(folder.path("b/summary.json"));
+  };
+  EXPECT_THROW(train_batch(configs, {folder.path("a"), folder.path("b")}, words(), full), ResourceError);
 }
 
 TEST(RunBatch, LeavesLongPathsToDirect) {
