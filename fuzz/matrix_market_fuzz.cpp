@@ -1,11 +1,13 @@
 #include "data/matrix_market.h"
 
+#include "data/edge_weights.h"
 #include "fuzz_target.h"
 
 namespace eignn {
 
 void fuzz(std::string_view bytes) {
-  parse_matrix_market(bytes, "fuzz.mtx");
+  ArcList arcs = parse_matrix_market(bytes, "fuzz.mtx");
+  if (!arcs.weight.empty()) take_weights(arcs, EdgeWeights::use, "fuzz");
 }
 
 }  // namespace eignn

@@ -7,30 +7,38 @@
 namespace eignn {
 
 /// The distinct arcs of a graph in compressed rows, targets ascending in each row. A loop counts as one arc.
+/// Arcs may have weights, for which only their ratios matter: see make_propagation().
 ///
 ///     Graph g = Graph::from_arcs(3, {0, 1, 1}, {1, 2, 2});   // the second 1 -> 2 is merged
 ///     Graph u = g.symmetrised();                             // 0 - 1 - 2
+///     Graph w = Graph::from_arcs(3, {0, 1, 1}, {1, 2, 2}, {0.5, 1, 2});  // 1 -> 2 has the weight 3
 struct Graph {
   int64_t nodes = 0;
   std::vector<int64_t> row_begin = {0};  // nodes + 1 offsets into target
   std::vector<int64_t> target;           // the heads of the arcs that leave each node
+  std::vector<double> weight;            // of each arc, positive and finite; empty: all are 1
 
-  /// The graph with the arcs source[k] → target[k]; duplicates are merged. Throws ArgumentError when an id is
-  /// negative or not below `nodes`, ResourceError where so many nodes do not fit into memory.
+  /// The graph with the arcs source[k] → target[k]; duplicates are merged. With `weight`, a number for each
+  /// arc, the weights of duplicates are added up, and arcs of weight 0 are left out. Throws ArgumentError
+  /// when an id is negative or not below `nodes`, or a weight is negative or not finite; ResourceError where
+  /// so many nodes do not fit into memory.
   static Graph from_arcs(int64_t nodes, const std::vector<int64_t>& source,
-                         const std::vector<int64_t>& target);
+                         const std::vector<int64_t>& target, const std::vector<double>& weight = {});
 
-  Graph symmetrised() const;  // i -> j and j -> i for every arc
-  Graph transposed() const;   // every arc reversed
+  /// i -> j and j -> i for every arc, both with the larger of the two weights: an edge that is written once
+  /// and one that is written both ways are the same.
+  Graph symmetrised() const;
+  Graph transposed() const;  // every arc reversed
 
   int64_t arcs() const { return static_cast<int64_t>(target.size()); }
+  double weight_of(int64_t arc) const { return weight.empty() ? 1 : weight[arc]; }
   int64_t loops() const;
   int64_t undirected_edges() const;  // unordered pairs joined by an arc, loops not counted
   int64_t isolated() const;          // nodes with no arc to or from another node
-  bool is_symmetric() const;
+  bool is_symmetric() const;         // each arc has a reverse of the same weight
 };
 
-/// Throws ArgumentError where the offsets or targets of a graph that was not made by from_arcs() are
+/// Throws ArgumentError where the offsets, targets or weights of a graph that was not made by from_arcs() are
 /// inconsistent. Every function here and in propagation.h that takes a graph calls it first: one pass over
 /// the arcs.
 void check(const Graph& graph);

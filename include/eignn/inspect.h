@@ -12,6 +12,12 @@
 
 namespace eignn {
 
+/// Of arcs that have weights.
+struct WeightFacts {
+  double min = 0, max = 0;  // over the distinct arcs
+  double scale = 1;         // what they are divided by: scale_of_weights()
+};
+
 struct GraphFacts {
   int64_t nodes = 0;
   int64_t arcs_in_file = 0;  // with repeats
@@ -20,6 +26,7 @@ struct GraphFacts {
   int64_t undirected_edges = 0;  // pairs of nodes that an arc joins
   int64_t components = 0;        // weakly connected
   int64_t isolated = 0;          // nodes without a neighbour
+  std::optional<WeightFacts> weights;
 };
 
 /// Features and labels.
@@ -30,6 +37,7 @@ struct LabelFacts {
 
   int64_t features = 0, classes = 0;
   bool multi_label = false;
+  bool regression = false;  // numbers to predict: no classes are counted or looked up
   int64_t unknown_labels = 0;
   std::vector<int64_t> class_counts;
   std::optional<double> edge_homophily, node_homophily;  // where a node has one label
@@ -48,8 +56,9 @@ struct Inspection {
   struct Range {
     double min = 0, max = 0;
   };
-  std::optional<Range> spectrum;  // of S, where it is symmetric
-  std::optional<Plan> plan;       // for EIGNN: which solver it would take and why
+  std::optional<Range> spectrum;      // of S, where it is symmetric
+  std::optional<Plan> plan;           // for EIGNN: which solver it would take and why
+  std::vector<ColumnReport> columns;  // of tables: what was read, and what a run would do with it
   std::vector<std::string> warnings;
 };
 

@@ -83,10 +83,10 @@ class Model : public torch::nn::Module {
   std::vector<CheckedIndex> checked_;
 };
 
-/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias. γ, ε, the precision and the device
-/// are those of the solver. X is (n, m), of any real type; `seed` determines the initial weights.
-/// ArgumentError for a missing solver, an X that does not fit its graph or is not finite, and less than one
-/// class.
+/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias but with `intercept`. γ, ε, the
+/// precision and the device are those of the solver. X is (n, m), of any real type; `seed` determines the
+/// initial weights. ArgumentError for a missing solver, an X that does not fit its graph or is not finite,
+/// and less than one class.
 ///
 ///     auto model = make_eignn(std::move(solver), X, classes, {}, /*seed=*/0);
 ///     auto f = model->scores(index);
@@ -108,6 +108,10 @@ struct GraphMatrix {
   std::vector<int64_t> nodes;
   std::shared_ptr<const Propagation> S;
 };
+
+/// Whether a model takes the weights of arcs as they are in S. GAT, H2GCN and GraphSAGE see only which arcs
+/// there are; MLP sees no arcs at all, and counts as one that misses nothing.
+bool reads_edge_weights(const ModelOptions& options);
 
 /// A baseline model, chosen by the type of its options. `type` is the precision and the device. ArgumentError
 /// for EignnOptions, for graphs that overlap or do not fit X, and for an X that is not finite. scores()

@@ -29,7 +29,32 @@ enum class Head {
 enum class Start { xavier, orthogonal };
 enum class Stopping { loss, score, either };
 enum class Schedule { constant, cosine };
-enum class FeatureNorm { none, row };
+enum class FeatureNorm {
+  none,
+  row,       // each node's features divided by their sum
+  standard,  // each column's mean and deviation over the training nodes become 0 and 1
+};
+enum class Activation { none, relu };
+/// What the labels are: a class, a set of labels, or numbers. `automatic` reads it from the labels.
+enum class Task { automatic, classes, labels, regression };
+/// `automatic` uses the weights of tables and of `edge_weight` arrays, and ignores those of Matrix Market
+/// files.
+enum class EdgeWeights { automatic, use, ignore };
+enum class ClassWeights { none, balanced };
+/// What stopping by score and a search go by. `automatic`: accuracy, ROC-AUC for two unbalanced classes (the
+/// rarer one has less than a fifth of the labels), micro-F1 for sets of labels, R² for numbers.
+enum class Metric {
+  automatic,
+  accuracy,
+  micro_f1,
+  roc_auc,
+  average_precision,
+  macro_f1,
+  balanced_accuracy,
+  mse,
+  mae,
+  r2
+};
 enum class Precision { float32, float64 };
 enum class DeviceKind { cpu, cuda };
 
@@ -47,6 +72,16 @@ const std::vector<std::pair<Schedule, const char*>>& names_of();
 template <>
 const std::vector<std::pair<FeatureNorm, const char*>>& names_of();
 template <>
+const std::vector<std::pair<Activation, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Task, const char*>>& names_of();
+template <>
+const std::vector<std::pair<EdgeWeights, const char*>>& names_of();
+template <>
+const std::vector<std::pair<ClassWeights, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Metric, const char*>>& names_of();
+template <>
 const std::vector<std::pair<Precision, const char*>>& names_of();
 template <>
 const std::vector<std::pair<DeviceKind, const char*>>& names_of();
@@ -60,6 +95,13 @@ const char* name(Start start);
 const char* name(Stopping stopping);
 const char* name(Schedule schedule);
 const char* name(FeatureNorm norm);
+const char* name(Activation activation);
+const char* name(Task task);
+const char* name(EdgeWeights weights);
+const char* name(ClassWeights weights);
+const char* name(Metric metric);
+/// False for mse and mae, which are errors.
+bool higher_is_better(Metric metric);
 const char* name(Precision precision);
 const char* name(DeviceKind device);
 
@@ -72,6 +114,8 @@ struct EignnOptions {
   Start start = Start::xavier;
   double dropout = 0;
   int64_t encoder = 0;
+  Activation encoder_activation = Activation::none;
+  bool intercept = false;
   int64_t equilibria = 1;
   int64_t width = 256;
   int64_t blocks = 2;
@@ -92,6 +136,9 @@ struct EignnOptions {
     field("dropout", o.dropout, "[0, 1)", "Dropout after the equilibrium");
     field("encoder", o.encoder, "[0, 1000000]",
           "Width of a layer before the equilibrium; 0: the features themselves");
+    field("encoder-activation", o.encoder_activation, "",
+          "none keeps the scores affine in the features, so that eignn explain is exact for them");
+    field("intercept", o.intercept, "", "on: each score has a constant of its own; the paper has none");
     field("equilibria", o.equilibria, "[1, 1024]", "Equilibria side by side, each with an F of its own");
     field("width", o.width, "[1, 1000000]", "residual head: width of the hidden layers");
     field("blocks", o.blocks, "[0, 1000]", "residual head: number of blocks");
@@ -323,7 +370,13 @@ struct TrainConfig {
   int64_t feature_dim = 100;
   double noise = 0;
   std::string split = "0";
+  int64_t drawn = 1;
+  std::string label;
+  std::string ignore_columns;
+  Task task = Task::automatic;
   FeatureNorm feature_norm = FeatureNorm::none;
+  bool structure = false;
+  EdgeWeights edge_weights = EdgeWeights::automatic;
   int64_t train_graphs = 0;
   PropagationOptions propagation;
   // model
@@ -334,6 +387,9 @@ struct TrainConfig {
   int64_t epochs = 2000;
   int64_t patience = 200;
   Stopping stopping = Stopping::loss;
+  Metric metric = Metric::automatic;
+  ClassWeights class_weights = ClassWeights::none;
+  double conformal = 0;
   Schedule schedule = Schedule::constant;
   double clip = 0;
   int64_t batch_graphs = 2;
@@ -359,13 +415,27 @@ struct TrainConfig {
     field("feature-dim", c.feature_dim, "[1, inf)", "chains: features of each node");
     field("noise", c.noise, "[0, inf)", "chains: uniform noise on the features, U(-A, A)");
     field("split", c.split, "", "Split number, or all");
-    field("feature-norm", c.feature_norm, "", "row: each node's features divided by their sum");
+    field("drawn", c.drawn, "[1, 1000]",
+          "Splits to draw where the data have none; split k by the seed and k");
+    field("label", c.label, "", "Tables: the column of the labels, or several with commas between");
+    field("ignore-columns", c.ignore_columns, "", "Tables: columns to leave out, with commas between");
+    field("task", c.task, "", "Tables: what the labels are; automatic reads it from them (docs/data.md)");
+    field(
+        "feature-norm", c.feature_norm, "",
+        "row: each node's features divided by their sum; standard: mean 0, deviation 1 over training nodes");
+    field("structure", c.structure, "",
+          "on: features of the graph itself beside the given ones: degree, core, walks (docs/data.md)");
+    field(
+        "edge-weights", c.edge_weights, "",
+        "use or ignore the weights of the arcs; automatic: those of tables are used, of .mtx files ignored");
     field("train-graphs", c.train_graphs, "[0, inf)",
           "Sets of several graphs: train on so many, the first ones; 0: on all");
     field("direction", c.propagation.direction, "", "in: a node receives along the arcs; out: against them");
     field("normalise", c.propagation.normalise, "",
           "sym: D^-1/2 (A+I) D^-1/2; out-in: D_out^-1/2 (A+I) D_in^-1/2");
     field("self-loops", c.propagation.self_loops, "", "on: A+I; off: A");
+    field("weight-scale", c.propagation.weight_scale, "[0, inf)",
+          "What the weights of arcs are divided by; 0: their mean, which a checkpoint keeps");
   }
   template <class Config, class Visitor>
   static void optimisation_fields(Config& c, Visitor&& field) {
@@ -374,7 +444,15 @@ struct TrainConfig {
     field("epochs", c.epochs, "[1, inf)", "Epochs at most");
     field("patience", c.patience, "[1, inf)", "Epochs without improvement before stopping");
     field("stopping", c.stopping, "",
-          "loss: patience on validation loss; score: on accuracy or micro-F1; either: reset by one of them");
+          "loss: patience on validation loss; score: on the metric; either: reset by one of them");
+    field(
+        "metric", c.metric, "",
+        "What stopping by score and a search go by; automatic: accuracy, roc_auc for two unbalanced classes, "
+        "micro_f1 for sets of labels, r2 for numbers");
+    field("class-weights", c.class_weights, "", "balanced: each class counts the same in the loss");
+    field("conformal", c.conformal, "[0, 1)",
+          "Prediction sets that miss the truth for at most this share of nodes, calibrated on half of the "
+          "validation nodes (docs/which-model.md); 0: none");
     field("schedule", c.schedule, "", "cosine: learning rates fall from full to 0 at the last epoch");
     field("clip", c.clip, "[0, inf)",
           "Gradients longer than this are shortened, each weight's by itself; 0: never");

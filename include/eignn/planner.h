@@ -29,7 +29,9 @@ struct PlanRequest {
   Reads reads = Reads::labelled_rows;
   int64_t trained = -1;    // nodes that a training step reads; -1: half of all nodes
   int64_t evaluated = -1;  // nodes that the evaluation after it reads; -1: as many as are trained on
-  int64_t hops = -1;       // largest distance to the nearest node with features; -1: the longest path
+  /// The largest distance to the nearest node with features, where an arc of small weight counts for the hops
+  /// that lose as much of a signal; -1: the longest path.
+  int64_t hops = -1;
   double density = 1;      // share of non-zero entries in X
   int64_t equilibria = 1;  // number of equilibria, each with an F of its own
   int64_t epochs = 300;    // over which the preparation is amortised

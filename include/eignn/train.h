@@ -16,6 +16,7 @@
 #include "eignn/checkpoint.h"
 #include "eignn/dataset.h"
 #include "eignn/options.h"
+#include "eignn/scores.h"
 #include "eignn/solver.h"
 
 namespace eignn {
@@ -33,10 +34,36 @@ struct DistanceScore {
 
 struct EpochReport {
   int64_t epoch = 0;
-  const char* metric = "accuracy";  // of val_score: accuracy or micro_f1
+  const char* metric = "accuracy";  // of val_score
   double train_loss = 0, val_loss = 0, val_score = 0;
   double seconds = 0;  // train step + evaluation
   bool kept = false;   // whether these weights are the best so far
+};
+
+/// How far the probabilities of the kept model can be believed. `temperature` divides the scores; it was
+/// fitted on the validation nodes. The expected calibration errors are of the test nodes, without it and with
+/// it.
+struct Calibration {
+  double temperature = 1, error = 0, error_with_temperature = 0;
+};
+
+/// Prediction sets that were calibrated on nodes which training, stopping and the temperature never saw. The
+/// truth is in the set with probability 1 - alpha or more for nodes that are exchangeable with the
+/// calibration nodes, and for no others.
+struct ConformalResult {
+  double alpha = 0;
+  int64_t calibration_nodes = 0;
+  /// Classes with 1 - p at most this are in the set; of numbers, the half-width of the interval in deviations
+  /// of the training targets. Infinite where the calibration nodes are too few for this alpha.
+  double threshold = 0;
+  double test_coverage = 0, mean_size = 0;  // mean_size: classes in a set, or the width of an interval
+};
+
+/// What a run is about to do, when everything is read and prepared.
+struct RunStart {
+  std::string solver, metric;
+  int64_t threads = 0, parameters = 0, train = 0, val = 0, test = 0;
+  double preprocess_seconds = 0;
 };
 
 /// The result of a run.
@@ -48,20 +75,33 @@ struct RunResult {
   int64_t epochs = 0;       // run
   int64_t best_epoch = -1;  // 0-based
   bool interrupted = false;
-  std::string metric = "accuracy";  // or micro_f1, where a node has a set of labels
-  Scores score, loss;               // at the kept weights
+  std::string metric = "accuracy";  // that stopping by score goes by (TrainConfig::metric)
+  Scores score, loss;               // at the kept weights; a score that is not defined is NaN
+  /// Every metric, of each part.
+  struct Parts {
+    PartScores train, val, test;
+  } parts;
+  /// Of a prediction that knows the training labels and no node, on the test nodes. Its accuracy is the share
+  /// of the majority's class, its errors are those of predicting the mean.
+  PartScores constant;
+  std::optional<Calibration> calibration;    // of classes
+  std::optional<ConformalResult> conformal;  // with TrainConfig::conformal
   double seconds_total = 0, seconds_per_epoch = 0, seconds_per_train_step = 0, preprocess_seconds = 0;
   int64_t peak_memory_bytes = 0;
   double weight_change = 0;  // ‖F - F₀‖ / ‖F₀‖
   std::vector<double> mu_start, mu_end;
   std::vector<DistanceScore> by_distance;
   std::optional<int64_t> non_converged_solves;  // for models whose solves may not converge
+  std::vector<ColumnReport> columns;            // of tables: what was read, and what was done with it
   std::string machine, version, commit;         // on which and by which it was made
 };
 
 struct TrainHooks {
+  /// Called once the data are read and prepared, before the first epoch.
+  std::function<void(const Dataset&)> on_data;
   std::function<void(const EpochReport&)> on_epoch;
   std::function<bool()> interrupted;  // called after each epoch; true: save the run in its folder and stop
+  std::function<void(const RunStart&)> on_start;  // called once, before the first epoch
 };
 
 /// What to train and where to keep it. Defaults: EIGNN, no folder.
@@ -90,10 +130,12 @@ class TrainOptions {
     return *this;
   }
   /// Goes on with the interrupted run in this folder, to the result it would have had; its settings are those
-  /// of the folder.
-  TrainOptions& resume(std::string path) {
+  /// of the folder. With `epochs`, to the result that it would have had with so many at most from the start
+  /// (not under the cosine schedule, whose end moves).
+  TrainOptions& resume(std::string path, int64_t epochs = 0) {
     run_folder = std::move(path);
     resume_run = true;
+    resumed_epochs = epochs;
     return *this;
   }
   TrainOptions& hooks(TrainHooks hooks) {
@@ -109,6 +151,7 @@ class TrainOptions {
 
   std::string run_folder;
   bool resume_run = false;
+  int64_t resumed_epochs = 0;  // 0: as many as the run began with
   TrainHooks run_hooks;
   SpectrumStore* spectrum_store = nullptr;
 };

@@ -62,6 +62,9 @@ Attacker::Attacker(Model& model, const Dataset& dataset, const torch::Tensor& no
   if (dataset.multi_label())
     throw DataError(dataset.name, "labels", "a node has a set of labels, and no single class to lose",
                     "attack a set with one class a node");
+  if (dataset.is_regression())
+    throw DataError(dataset.name, "labels", "a node has numbers to predict, and no class to lose",
+                    "attack a set with one class a node");
   const auto device = model_.X().device();
   nodes_ = nodes.to(device);
   labels_ = dataset.labels.to(device).index_select(0, nodes_);
@@ -172,7 +175,8 @@ std::vector<AttackReport> attack(const TrainedModel& trained, const Dataset& dat
   require_labelled(data, nodes);
   const Execution execution(trained.config());
   const Dataset own = as_trained(trained, data);
-  const auto model = trained.on(data);
+  require_own_classes(trained, data, own, nodes);
+  const auto model = restore_model(trained, own, trained.config(), nullptr, "the trained model");
   Attacker attacker(*model, own, nodes);
   std::vector<AttackReport> reports;
   for (const AttackOptions& options : attacks) reports.push_back(attacker.run(options));

@@ -9,6 +9,7 @@
 
 #include "eignn/graph.h"
 #include "eignn/model.h"
+#include "models/fixed_model.h"
 
 namespace eignn {
 
@@ -24,27 +25,6 @@ class Response {
   virtual torch::Tensor scores(const torch::Tensor& delta) = 0;
   /// ∂L/∂δ.
   virtual torch::Tensor gradient(const torch::Tensor& delta, const Cotangent& cotangent) = 0;
-};
-
-/// Puts a model into evaluation mode without gradients in its weights. The destructor restores the weights'
-/// gradient flags, the features and the mode.
-class FixedModel {
- public:
-  FixedModel(Model& model, torch::Tensor X);
-  ~FixedModel();
-  FixedModel(const FixedModel&) = delete;
-  FixedModel& operator=(const FixedModel&) = delete;
-
-  /// Scores at these nodes for features X', float64; differentiable where X' requires a gradient.
-  torch::Tensor scores(const torch::Tensor& X, const torch::Tensor& nodes);
-  const torch::Tensor& X() const { return X_; }
-  const Model& model() const { return model_; }
-
- private:
-  Model& model_;
-  torch::Tensor X_;
-  std::vector<torch::Tensor> weights_;  // those that required a gradient
-  bool was_training_;
 };
 
 /// δ (targets, m): each target's own row changes, independently of the other targets. Any model; a forward

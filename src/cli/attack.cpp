@@ -5,8 +5,10 @@
 
 #include "cli/flags.h"
 #include "data/atomic_file.h"
+#include "data/csv.h"
 #include "eignn/error.h"
 #include "report/table.h"
+#include "run/predictions_csv.h"
 #include "run/provenance.h"
 #include "run/restored_run.h"
 
@@ -32,8 +34,16 @@ Json json_of(const AttackReport& report) {
   return json;
 }
 
+// The labelled test nodes, or on another graph than that of the training all labelled nodes.
+torch::Tensor nodes_to_attack(const RestoredRun& restored) {
+  for (const auto& [part, nodes] : restored.parts())
+    if (std::string(part) == "test" && nodes.numel() > 0) return nodes;
+  throw DataError(restored.data.name, "labels", "no test node has a label to lose", "label some nodes");
+}
+
 // A row for every node and size; the bound and the radius are empty where nothing is certified.
-std::string csv_of(const torch::Tensor& attacked, const std::vector<AttackReport>& reports) {
+std::string csv_of(const Dataset& data, const torch::Tensor& attacked,
+                   const std::vector<AttackReport>& reports) {
   std::string csv =
       "node,label,epsilon,predicted,predicted_under_attack,margin,margin_under_attack,margin_bound,"
       "certified_radius\n";
@@ -41,6 +51,9 @@ std::string csv_of(const torch::Tensor& attacked, const std::vector<AttackReport
   const auto nodes = cpu(attacked), labels = cpu(reports.at(0).labels);
   const auto clean = cpu(reports.at(0).clean_scores);
   const auto predicted = clean.argmax(1), margin = margins_of(clean, labels).amin(1);
+  const auto class_of = [&](const torch::Tensor& of, int64_t t) {
+    return csv_field(data.class_name(of[t].item<int64_t>()));
+  };
   for (const AttackReport& report : reports) {
     const auto scores = cpu(report.scores);
     const auto after = scores.argmax(1), margin_after = margins_of(scores, labels).amin(1);
@@ -48,9 +61,10 @@ std::string csv_of(const torch::Tensor& attacked, const std::vector<AttackReport
     const auto bound = certified ? cpu(report.margin_bound) : torch::Tensor();
     const auto radius = certified ? cpu(report.certified_radius) : torch::Tensor();
     for (int64_t t = 0; t < nodes.size(0); ++t)
-      csv += fmt::format("{},{},{},{},{},{:.9g},{:.9g},{},{}\n", nodes[t].item<int64_t>(),
-                         labels[t].item<int64_t>(), report.options.epsilon, predicted[t].item<int64_t>(),
-                         after[t].item<int64_t>(), margin[t].item<double>(), margin_after[t].item<double>(),
+      csv += fmt::format("{},{},{},{},{},{:.9g},{:.9g},{},{}\n",
+                         csv_field(data.node_name(nodes[t].item<int64_t>())), class_of(labels, t),
+                         report.options.epsilon, class_of(predicted, t), class_of(after, t),
+                         margin[t].item<double>(), margin_after[t].item<double>(),
                          certified ? fmt::format("{:.9g}", bound[t].item<double>()) : "",
                          certified ? fmt::format("{:.9g}", radius[t].item<double>()) : "");
   }
@@ -59,10 +73,11 @@ std::string csv_of(const torch::Tensor& attacked, const std::vector<AttackReport
 
 void work(const Flags& flags) {
   const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
-  Attacker attacker(*restored.model, restored.dataset, restored.dataset.splits[restored.split].test);
+  Attacker attacker(*restored.model, restored.dataset, nodes_to_attack(restored));
   std::vector<AttackReport> reports;
   for (const AttackOptions& options : flags.attacks) reports.push_back(attacker.run(options));
-  if (!flags.out.empty()) write_file_atomically(flags.out, csv_of(attacker.nodes(), reports));
+  if (!flags.out.empty())
+    write_file_atomically(flags.out, csv_of(restored.dataset, attacker.nodes(), reports));
 
   const AttackReport& first = reports.at(0);
   if (flags.json) {
@@ -70,7 +85,7 @@ void work(const Flags& flags) {
                  {"dataset", restored.config.dataset},
                  {"model", name(restored.config.model)},
                  {"solver", restored.model->solver_name()},
-                 {"split", restored.split},
+                 {"split", restored.split_number},
                  {"method", name(first.options.method)},
                  {"targets", name(first.options.targets)},
                  {"objective", first.options.method == AttackMethod::noise ? Json() : Json(flags.objective)},
@@ -96,7 +111,7 @@ void work(const Flags& flags) {
                     report.certified ? percent(*report.certified_accuracy()) : "-"});
   fmt::print("{}", format_table({"attack", "epsilon", "accuracy", "right", "certified"}, rows));
   fmt::print("{} on {}, split {}, seed {}; eignn {} ({})\n", name(restored.config.model),
-             restored.config.dataset, restored.split, restored.config.seed, version(), built_commit());
+             restored.config.dataset, restored.split_number, restored.config.seed, version(), built_commit());
   if (!attacker.linear())
     fmt::print("{} is not linear in the features: there is no certificate\n", name(restored.config.model));
   if (!flags.out.empty()) fmt::print("{} nodes written to {}\n", first.nodes, flags.out);

@@ -1,6 +1,7 @@
 // What can be said against a command's flags without libtorch. The front refuses here what is wrong, before
 // it loads the engine; the engine comes by here too, since some checks settle what the flags mean.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -49,12 +50,8 @@ void settle(TrainConfig& config, const SettingFlags& settings) {
 }
 
 // A checkpoint to restore, and settings on top of its own: those of the data and the machine.
-void check_restore(const CLI::App& command, const std::string& checkpoint, const SettingFlags& settings) {
+void check_restore(const CLI::App& command, const SettingFlags& settings) {
   require_flags(command, {"--checkpoint"});
-  if (std::filesystem::exists(checkpoint + "/resume.safetensors") &&
-      !std::filesystem::exists(checkpoint + "/summary.json"))
-    throw DataError(checkpoint, "", "this run is not finished",
-                    "go on with: eignn train --resume " + shell_quoted(checkpoint));
   TrainConfig probe;
   settle(probe, settings);
 }
@@ -91,10 +88,18 @@ void check(TrainFlags& flags) {
   const auto texts = flags.settings.given();
   flags.given = flags.settings.names();
   if (!flags.resume.empty()) {
+    std::set<std::string> others = flags.given;
+    others.erase("epochs");
     if (!flags.out.empty() || !flags.config_file.empty() || !flags.search_file.empty() ||
-        !flags.recipe.empty() || !flags.given.empty())
+        !flags.recipe.empty() || !others.empty())
       throw UsageError(
-          "--resume takes everything from the run folder (--resume); give it alone, or with --json");
+          "--resume takes everything from the run folder (--resume); give it alone, or with --epochs or "
+          "--json");
+    if (const auto epochs = texts.find("epochs"); epochs != texts.end()) {
+      assign(flags.config, "epochs", epochs->second);
+      validate(flags.config);
+      flags.resumed_epochs = flags.config.epochs;
+    }
     return;
   }
   if (flags.jobs > 1 && flags.out.empty())
@@ -109,7 +114,7 @@ void check(TrainFlags& flags) {
     if (name != "model") assign(flags.config, name, text);
   validate(flags.config);
   if (texts.count("threads")) check_threads(flags.config);
-  apply_recipe(flags.config, flags.given, flags.recipe);
+  flags.recipe_used = apply_recipe(flags.config, flags.given, flags.recipe, &flags.by_recipe);
   validate(flags.config);
   if (!flags.search_file.empty() && flags.given.count("split"))
     throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
@@ -118,15 +123,24 @@ void check(TrainFlags& flags) {
 }
 
 void check(const CLI::App& command, EvaluateFlags& flags) {
-  check_restore(command, flags.checkpoint, flags.settings);
+  check_restore(command, flags.settings);
 }
 
 void check(const CLI::App& command, PredictFlags& flags) {
-  require_flags(command, {"--checkpoint", "--out"});
-  if (!ends_with(flags.out, ".csv") && !ends_with(flags.out, ".npy"))
+  // Where nodes have no features of their own, neighbours are all there is to say.
+  flags.has_node = command.count("--node") > 0 || command.count("--neighbours") > 0;
+  require_flags(command, flags.has_node ? std::vector<std::string>{"--checkpoint"}
+                                        : std::vector<std::string>{"--checkpoint", "--out"});
+  if (!flags.out.empty() && !ends_with(flags.out, ".csv") && !ends_with(flags.out, ".npy"))
     throw UsageError(fmt::format(
         "the ending says the format, and '{}' has none of them (--out); use .csv or .npy", flags.out));
-  check_restore(command, flags.checkpoint, flags.settings);
+  if (command.count("--top") > 0 && flags.top < 1)
+    throw UsageError(fmt::format("{} is out of range (--top); give 1 or more", flags.top));
+  if ((flags.top > 0 || flags.probabilities) && ends_with(flags.out, ".npy"))
+    throw UsageError(
+        "an .npy always has the probabilities of all classes (--top, --probabilities); use .csv, or leave "
+        "them out");
+  check_restore(command, flags.settings);
 }
 
 void check(const CLI::App& command, AttackFlags& flags) {
@@ -149,7 +163,35 @@ void check(const CLI::App& command, AttackFlags& flags) {
     validate(options);
     flags.attacks.push_back(options);
   }
-  check_restore(command, flags.checkpoint, flags.settings);
+  check_restore(command, flags.settings);
+}
+
+void check(const CLI::App& command, ExplainFlags& flags) {
+  require_flags(command, {"--checkpoint"});
+  if (flags.influence) {
+    for (const char* flag : {"--node", "--class", "--edges", "--raw-units", "--top"})
+      if (command.count(flag) > 0)
+        throw UsageError(fmt::format(
+            "{} is about one score, and --influence about many nodes ({}); give one of them", flag, flag));
+    if (flags.sample < 1)
+      throw UsageError(fmt::format("{} is out of range (--sample); give 1 or more", flags.sample));
+  } else {
+    for (const char* flag : {"--sample", "--beside"})
+      if (command.count(flag) > 0)
+        throw UsageError(fmt::format("{} belongs to --influence ({}); give both, or none", flag, flag));
+    require_flags(command, {"--node"});
+  }
+  if (flags.edges && flags.raw_units) throw UsageError("edges have no units (--raw-units); leave it out");
+  if (flags.top < 0) throw UsageError(fmt::format("{} is out of range (--top); give 0 or more", flags.top));
+  const std::vector<std::string> endings = flags.influence ? std::vector<std::string>{".csv", ".svg"}
+                                           : flags.edges
+                                               ? std::vector<std::string>{".csv"}
+                                               : std::vector<std::string>{".csv", ".dot", ".graphml"};
+  if (!flags.out.empty() && std::none_of(endings.begin(), endings.end(),
+                                         [&](const auto& end) { return ends_with(flags.out, end); }))
+    throw UsageError(fmt::format("the ending says the format, and '{}' has none of them (--out); use {}",
+                                 flags.out, fmt::join(endings, " or ")));
+  check_restore(command, flags.settings);
 }
 
 void check(const CLI::App& command, SolveFlags& flags) {

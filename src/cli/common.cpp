@@ -7,6 +7,7 @@
 #include <charconv>
 #include <csignal>
 #include <ctime>
+#include <mutex>
 
 #include "cli/streams.h"
 #include "eignn/error.h"
@@ -198,6 +199,13 @@ void note(const std::string& message) {
 }
 
 void warning(const std::string& message) {
+  // Once: the runs of several splits have the same to say.
+  static std::mutex guard;
+  static std::set<std::string> said;
+  {
+    const std::lock_guard<std::mutex> lock(guard);
+    if (!said.insert(message).second) return;
+  }
   say(fmt::format("eignn: warning: {}\n", message));
 }
 
@@ -209,6 +217,13 @@ void watch_for_interrupt() {
 
 bool interrupted() {
   return interrupt_count > 0;
+}
+
+std::string duration_text(double seconds) {
+  constexpr double minute = 60, hour = 3600;
+  if (seconds < 2 * minute) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 2 * hour) return fmt::format("{:.0f} min", seconds / minute);
+  return fmt::format("{:.1f} h", seconds / hour);
 }
 
 std::string percent(double fraction) {

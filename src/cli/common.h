@@ -27,6 +27,7 @@ void add_train(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_attack(CLI::App& app);
+void add_explain(CLI::App& app);
 void add_solve(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_bench(CLI::App& app);
@@ -93,5 +94,8 @@ struct Interrupted {
 };
 
 std::string percent(double fraction);
+
+/// "45 s", "3 min", "2.5 h".
+std::string duration_text(double seconds);
 
 }  // namespace eignn::cli

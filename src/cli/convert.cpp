@@ -3,6 +3,7 @@
 #include "cli/flags.h"
 #include "data/catalogue.h"
 #include "data/compact.h"
+#include "data/edge_weights.h"
 #include "data/own_graph.h"
 #include "data/readers.h"
 #include "eignn/error.h"
@@ -32,20 +33,24 @@ RawDataset read(const Flags& flags) {
 
 void work(const CLI::App& command, const Flags& flags) {
   require_flags(command, {"--out"});
-  const RawDataset set = read(flags);
+  TrainConfig config;
+  assign(config, flags.settings.given());
+  RawDataset set = read(flags);
+  take_weights(set.arcs, config.edge_weights, set.path);
   write_compact(set, flags.out);
   const Json json = {{"name", set.name},
                      {"format", set.format},
                      {"nodes", set.nodes()},
                      {"arcs_in_file", set.arcs.source.size()},
+                     {"weighted", !set.arcs.weight.empty()},
                      {"features", set.features.shape[1]},
                      {"classes", set.classes},
                      {"splits", set.splits.size()},
                      {"out", flags.out}};
   if (flags.json) return print_json(json);
-  fmt::print("{} ({}): {} nodes, {} arcs, {} features, {} classes, {} splits, written to {}\n", set.name,
-             set.format, set.nodes(), set.arcs.source.size(), set.features.shape[1], set.classes,
-             set.splits.size(), flags.out);
+  fmt::print("{} ({}): {} nodes, {} arcs{}, {} features, {} classes, {} splits, written to {}\n", set.name,
+             set.format, set.nodes(), set.arcs.source.size(), set.arcs.weight.empty() ? "" : " with weights",
+             set.features.shape[1], set.classes, set.splits.size(), flags.out);
 }
 
 }  // namespace

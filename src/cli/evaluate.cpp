@@ -4,6 +4,7 @@
 #include "cli/flags.h"
 #include "report/table.h"
 #include "run/restored_run.h"
+#include "run/training_record.h"
 #include "train/metrics.h"
 
 namespace eignn::cli {
@@ -12,29 +13,84 @@ namespace {
 
 using Flags = EvaluateFlags;
 
+// A row for each class, and a column for what its nodes were taken for.
+std::string confusion_table(const PartScores& scores, const Dataset& dataset) {
+  std::vector<std::string> header = {"truth"};
+  std::vector<std::vector<std::string>> rows;
+  for (int64_t c = 0; c < dataset.classes; ++c) header.push_back("as " + dataset.class_name(c));
+  for (size_t t = 0; t < scores.confusion.size(); ++t) {
+    rows.push_back({dataset.class_name(static_cast<int64_t>(t))});
+    for (const int64_t count : scores.confusion[t]) rows.back().push_back(std::to_string(count));
+  }
+  return format_table(header, rows);
+}
+
 void work(const Flags& flags) {
   const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
-  Json json = {{"checkpoint", flags.checkpoint},
-               {"dataset", restored.config.dataset},
-               {"model", name(restored.config.model)},
-               {"solver", restored.model->solver_name()},
-               {"split", restored.split}};
-  const Split& split = restored.dataset.splits[restored.split];
-  const std::string metric = metric_name(restored.dataset.labels);
-  const auto labels = restored.on_device(restored.dataset.labels);
+  const Dataset& dataset = restored.dataset;
+  Judge judge;
+  judge.metric = resolved_metric(restored.config.metric, dataset);
+  judge.targets = restored.trained->record()->target;
+  Json json = {{"checkpoint", flags.checkpoint},       {"dataset", restored.config.dataset},
+               {"model", name(restored.config.model)}, {"solver", restored.model->solver_name()},
+               {"split", restored.split_number},       {"graph", restored.which_graph()},
+               {"metric", name(judge.metric)}};
+  const auto labels = restored.on_device(dataset.labels);
+  std::vector<Metric> shown;  // those that the labels have, the one that the run goes by first
   std::vector<std::vector<std::string>> rows;
   Json losses;
-  for (const auto& [part, nodes] : {std::pair<const char*, torch::Tensor>{"train", split.train},
-                                    {"val", split.val},
-                                    {"test", split.test}}) {
-    const auto [loss, score] = evaluate(*restored.model, labels, restored.on_device(nodes));
-    json[fmt::format("{}_{}", part, metric)] = score;
-    losses[part] = loss;
-    rows.push_back({part, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss), percent(score)});
+  for (const char* part : {"train", "val", "test"}) {
+    for (const Metric metric : all_metrics()) json[fmt::format("{}_{}", part, name(metric))] = nullptr;
+    losses[part] = nullptr;
   }
+  PartScores on_test;
+  torch::Tensor test_nodes;
+  for (const auto& [part, nodes] : restored.parts()) {
+    if (nodes.numel() == 0) continue;
+    const auto index = restored.on_device(nodes);
+    const auto f = scores_of(*restored.model, index), y = labels.index_select(0, index);
+    const double loss = evaluation_of(f, y, judge).loss;
+    const PartScores scores = part_scores(judge.targets.raw(f), y);
+    for (const Metric metric : all_metrics()) {
+      const auto& value = scores.of(metric);
+      json[fmt::format("{}_{}", part, name(metric))] = value ? Json(*value) : Json();
+    }
+    losses[part] = loss;
+    if (shown.empty()) {
+      shown.push_back(judge.metric);
+      for (const Metric metric : all_metrics())
+        if (scores.of(metric) && metric != judge.metric && !(metric == Metric::micro_f1 && scores.accuracy))
+          shown.push_back(metric);
+    }
+    rows.push_back({part, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss)});
+    for (const Metric metric : shown)
+      rows.back().push_back(scores.of(metric) ? metric_text(metric, *scores.of(metric)) : "-");
+    if (std::string(part) == "test") {
+      on_test = scores;
+      test_nodes = nodes;
+    }
+  }
+  // What knowing the training labels alone would score; on another graph nobody is in training.
+  PartScores constant;
+  if (restored.split.train.numel() > 0 && test_nodes.defined())
+    constant = part_scores(constant_scores(dataset.labels.index_select(0, restored.split.train),
+                                           dataset.classes, test_nodes.size(0)),
+                           dataset.labels.index_select(0, test_nodes));
+  json["majority_share"] = constant.accuracy ? Json(*constant.accuracy) : Json();
+  if (!on_test.confusion.empty()) json["test_confusion"] = on_test.confusion;
   json["loss"] = losses;
   if (flags.json) return print_json(json);
-  fmt::print("{}", format_table({"split", "nodes", "loss", metric}, rows));
+  if (!restored.recognised.unchanged) fmt::print("{}\n", restored.which_graph());
+  std::vector<std::string> header = {"split", "nodes", "loss"};
+  for (const Metric metric : shown) header.emplace_back(name(metric));
+  fmt::print("{}", format_table(header, rows));
+  if (const auto& value = constant.of(judge.metric))
+    fmt::print("\n{}: test {} {}\n",
+               dataset.is_regression() ? "predicting the mean" : "the most frequent class alone",
+               name(judge.metric), metric_text(judge.metric, *value));
+  constexpr size_t fits_a_screen = 12;
+  if (!on_test.confusion.empty() && on_test.confusion.size() <= fits_a_screen)
+    fmt::print("\ntest nodes\n{}", confusion_table(on_test, dataset));
 }
 
 }  // namespace

@@ -51,18 +51,22 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset chains --direction in --seed 3 --json\n"
       "  eignn train --dataset karate --out runs/karate\n"
       "  eignn train --resume runs/karate\n"
+      "  eignn train --resume runs/karate --epochs 400\n"
       "  eignn train --config runs/karate/config.toml\n"
       "  eignn train --recipe squirrel --dataset squirrel.npz\n"
       "  eignn train --dataset cornell --split all --out runs/cornell\n"
       "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
+      "  eignn train --dataset my-graph --split all --drawn 10 --class-weights balanced\n"
       "  eignn train --dataset texas --search grid.toml --out runs/search\n"
       "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
-      "What is not given comes from the data set's recipe, then from the defaults shown above.");
+      "What is not given comes from the data set's recipe (own, for data without one: docs/which-model.md), "
+      "then from the defaults shown above.");
   auto flags = std::make_shared<TrainFlags>();
   flags->settings.add(
       *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
   command->add_option("--out", flags->out, "Keep the run in this folder");
-  command->add_option("--resume", flags->resume, "Go on with the interrupted run in this folder");
+  command->add_option("--resume", flags->resume,
+                      "Go on with the interrupted run in this folder; with --epochs to another end");
   command->add_flag("--json", flags->json, "Print the summary as one JSON object");
   command->add_option("--config", flags->config_file, "Read flags from a file, such as a run's config.toml");
   command->add_option(
@@ -95,7 +99,9 @@ void add_evaluate(CLI::App& app) {
   auto* command = add_command(app, "evaluate", "Loss and accuracy of a checkpoint on a data set",
                               "  eignn evaluate --checkpoint runs/a/model.safetensors --json\n"
                               "  eignn evaluate --checkpoint runs/a --dataset chains --chain-length 400\n"
-                              "Data flags that are not given are those of the training run.");
+                              "Data flags that are not given are those of the training run. On its graph the "
+                              "parts are those of the\ntraining, on another one all labelled nodes are test "
+                              "nodes; --split takes a split of the data.");
   auto flags = std::make_shared<EvaluateFlags>();
   add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_flag("--json", flags->json, "Print one JSON object");
@@ -106,15 +112,30 @@ void add_evaluate(CLI::App& app) {
 }
 
 void add_predict(CLI::App& app) {
-  auto* command =
-      add_command(app, "predict", "Predict the class of every node",
-                  "  eignn predict --checkpoint runs/a --out predictions.csv\n"
-                  "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
-                  ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known); .npy: class "
-                  "probabilities, float64 (nodes, classes).");
+  auto* command = add_command(
+      app, "predict", "Predict the class, or the number, of every node",
+      "  eignn predict --checkpoint runs/a --out predictions.csv\n"
+      "  eignn predict --checkpoint runs/a --dataset grown --top 3 --probabilities --out predictions.csv\n"
+      "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
+      "  eignn predict --checkpoint runs/a --node 'age=33,city=Rome' --neighbours Bob,Eve:2.5\n"
+      ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known; columns by name where "
+      "classes have\nnames: docs/files.md); .npy: class probabilities, float64 (nodes, classes), or the "
+      "numbers of a regression.\n"
+      "The data need neither labels nor a split. Without --dataset they are looked for where they were in "
+      "training.");
   auto flags = std::make_shared<PredictFlags>();
   add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");
+  command->add_option("--top", flags->top,
+                      "The likeliest classes, so many, in the place of all probabilities");
+  command->add_flag("--probabilities", flags->probabilities,
+                    "All probabilities beside --top; without --top they are there anyway");
+  command->add_option("--node", flags->node,
+                      "Predict a node that is not in the data: its features, 'age=33,city=Rome'; nothing "
+                      "behind = where one is not known");
+  command->add_option("--neighbours", flags->neighbours,
+                      "The nodes that it is joined to, 'Bob,Eve:2.5', with weights behind colons");
+  command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] {
     check(*command, *flags);
     run_predict(*flags);
@@ -160,6 +181,44 @@ void add_attack(CLI::App& app) {
   });
 }
 
+void add_explain(CLI::App& app) {
+  auto* command = add_command(
+      app, "explain", "Why a node has its score: what each node of the graph and each feature gave to it",
+      "  eignn explain --checkpoint runs/a --node 17\n"
+      "  eignn explain --checkpoint runs/a --node alice --class spam --top 50 --out alice.graphml\n"
+      "  eignn explain --checkpoint runs/a --node alice --edges\n"
+      "  eignn explain --checkpoint runs/a --influence --beside runs/gcn --out far.svg\n"
+      "EIGNN's contributions are exact under a plain or batch-norm head, at any distance; those of other "
+      "models\n"
+      "are gradient times input. docs/explain.md says what the numbers mean.\n"
+      "Data flags that are not given are those of the training run.");
+  auto flags = std::make_shared<ExplainFlags>();
+  add_restore_flags(*command, flags->settings, flags->checkpoint);
+  command->add_option("--node", flags->node, "The node, by its name or number");
+  command->add_option("--class", flags->class_name,
+                      "The class, label or target, by its name or number; the predicted one when not given");
+  command->add_option("--top", flags->top, "So many nodes, features or edges are shown; 0: all")
+      ->capture_default_str();
+  command->add_flag("--raw-units", flags->raw_units,
+                    "Features count from the data's own zero, not from the mean of a standardisation");
+  command->add_flag(
+      "--edges", flags->edges,
+      "What the score would be without an edge: first order for all, exact for the ten largest");
+  command->add_flag("--influence", flags->influence,
+                    "How far the model hears: the share of influence by distance, over a sample of nodes");
+  command->add_option("--sample", flags->sample, "--influence: so many nodes")->capture_default_str();
+  command->add_option("--beside", flags->beside, "--influence: another run to set beside; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--out", flags->out,
+                      "FILE.csv (all nodes and features), .dot or .graphml (the top nodes and the paths from "
+                      "them); --edges: .csv; --influence: .csv or .svg");
+  command->add_flag("--json", flags->json, "Print one JSON object");
+  set_work(command, [command, flags] {
+    check(*command, *flags);
+    run_explain(*flags);
+  });
+}
+
 void add_solve(CLI::App& app) {
   auto* command = add_command(
       app, "solve", "Solve the equilibrium, and its adjoint, for matrices in files",
@@ -168,7 +227,8 @@ void add_solve(CLI::App& app) {
       "\\\n"
       "      --out Z.npy --exponents E.npy --cotangent Y.npy --grad-weight dF.npy --grad-features dX.npy "
       "--json\n"
-      "X, Y, Z and dX have a row per node; F and dF are (m, m). docs/files.md describes every format.");
+      "X, Y, Z and dX have a row per node; F and dF are (m, m). docs/files.md describes every format.\n"
+      "Weights of the arcs are ignored unless --edge-weights use is given.");
   auto f = std::make_shared<SolveFlags>();
   command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list");
   command->add_option("--graph-format", f->graph_format, "npz, npy, mtx or edges; by content when not given");
@@ -181,8 +241,9 @@ void add_solve(CLI::App& app) {
   command->add_option("--grad-weight", f->grad_weight, "Where to write ∂L/∂F");
   command->add_option("--grad-features", f->grad_features, "Where to write ∂L/∂X");
   command->add_option("--grad-exponents", f->grad_exponents, "Where to write the exponents of ∂L/∂X's rows");
-  f->settings.add(*command, std::vector<std::string>{"direction", "normalise", "self-loops", "gamma",
-                                                     "epsilon", "solver", "dtype", "device", "threads"});
+  f->settings.add(*command, std::vector<std::string>{"edge-weights", "weight-scale", "direction", "normalise",
+                                                     "self-loops", "gamma", "epsilon", "solver", "dtype",
+                                                     "device", "threads"});
   command->add_flag("--json", f->json, "Print one JSON object");
   set_work(command, [command, f] {
     check(*command, *f);
@@ -226,6 +287,7 @@ void add_convert(CLI::App& app) {
   command->add_option("--features", flags->files.features, "Your own graph: .npy or .csv");
   command->add_option("--labels", flags->files.labels, "Your own graph: .npy or .csv");
   command->add_option("--splits", flags->files.splits, "Your own graph: .csv");
+  flags->settings.add(*command, std::vector<std::string>{"edge-weights"});
   command->add_option("--out", flags->out, "FILE.npz, or a folder to make");
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] { run_convert(*command, *flags); });

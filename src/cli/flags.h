@@ -13,7 +13,10 @@ struct TrainFlags {
   SettingFlags settings;
   TrainConfig config;           // what they come to
   std::set<std::string> given;  // the settings that flags or --config name
+  std::set<std::string> by_recipe;
+  std::string recipe_used;  // "eignn/own"; empty: none
   std::string out, resume, config_file, search_file, recipe, failure_file;
+  int64_t resumed_epochs = 0;  // of --resume; 0: as many as the run began with
   int64_t jobs = 1, batch_runs = 0, parent = 0;
   bool json = false;
 };
@@ -26,7 +29,10 @@ struct EvaluateFlags {
 
 struct PredictFlags {
   SettingFlags settings;
-  std::string checkpoint, out;
+  std::string checkpoint, out, node, neighbours;
+  bool has_node = false;
+  int64_t top = 0;  // 0: not asked for
+  bool probabilities = false, json = false;
 };
 
 struct AttackFlags {
@@ -38,6 +44,14 @@ struct AttackFlags {
   int64_t steps = 15;
   uint64_t noise_seed = 0;
   bool no_certificate = false, json = false;
+};
+
+struct ExplainFlags {
+  SettingFlags settings;
+  std::string checkpoint, node, class_name, out;
+  std::vector<std::string> beside;  // other runs, for --influence
+  int64_t top = 20, sample = 200;
+  bool influence = false, edges = false, raw_units = false, json = false;
 };
 
 struct SolveFlags {
@@ -56,6 +70,7 @@ struct InspectFlags {
 };
 
 struct ConvertFlags {
+  SettingFlags settings;
   std::string dataset, out;
   OwnGraphFiles files;
   bool json = false;
@@ -119,6 +134,7 @@ void check(TrainFlags& flags);
 void check(const CLI::App& command, EvaluateFlags& flags);
 void check(const CLI::App& command, PredictFlags& flags);
 void check(const CLI::App& command, AttackFlags& flags);
+void check(const CLI::App& command, ExplainFlags& flags);
 void check(const CLI::App& command, SolveFlags& flags);
 void check(InspectFlags& flags);
 void check(const CLI::App& command, ReproduceFlags& flags);
@@ -134,6 +150,7 @@ void run_train(const TrainFlags& flags);
 void run_evaluate(const EvaluateFlags& flags);
 void run_predict(const PredictFlags& flags);
 void run_attack(const AttackFlags& flags);
+void run_explain(const ExplainFlags& flags);
 void run_solve(const SolveFlags& flags);
 void run_inspect(const InspectFlags& flags);
 void run_convert(const CLI::App& command, const ConvertFlags& flags);

@@ -4,6 +4,7 @@
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "eignn/train.h"
+#include "report/columns_table.h"
 #include "report/inspection.h"
 #include "report/table.h"
 
@@ -45,7 +46,7 @@ void print_plan(const Json& plan) {
 void print_for_people(const Json& json) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [key, value] : json.items()) {
-    if (key == "warnings" || key == "planner" || value.is_null()) continue;
+    if (key == "warnings" || key == "planner" || key == "columns" || value.is_null()) continue;
     rows.push_back({key, short_text(value)});
   }
   fmt::print("{}", format_table({"", ""}, rows).substr(1));
@@ -56,10 +57,16 @@ void print_for_people(const Json& json) {
 
 void work(const Flags& flags) {
   const Execution execution(flags.config);
+  if (flags.graph.empty() && flags.checkpoint.empty()) {
+    const Inspection inspection = inspect_dataset(flags.config);
+    const Json json = inspection_json(inspection);
+    if (flags.json) return print_json(json);
+    if (!inspection.columns.empty()) fmt::print("{}\n", columns_table(inspection.columns));
+    return print_for_people(json);
+  }
   const Json json = !flags.graph.empty()
                         ? inspection_json(inspect_graph_file(flags.graph, flags.graph_format, flags.config))
-                    : !flags.checkpoint.empty() ? inspect_checkpoint(flags.checkpoint)
-                                                : inspection_json(inspect_dataset(flags.config));
+                        : inspect_checkpoint(flags.checkpoint);
   flags.json ? print_json(json) : print_for_people(json);
 }
 

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "equilibrium/stopwatch.h"
 #include "run/child_process.h"
+#include "train/metrics.h"
 
 namespace eignn::cli {
 
@@ -19,11 +21,20 @@ std::string in_words(const std::vector<EpochReport>& reports) {
     val += report.val_loss / runs;
     score += report.val_score / runs;
   }
+  const std::string shown = metric_text(reports[0].metric, score);
   if (reports.size() == 1)
-    return fmt::format("loss {:.4f}  validation loss {:.4f} {} {}", train, val, reports[0].metric,
-                       percent(score));
+    return fmt::format("loss {:.4f}  validation loss {:.4f} {} {}", train, val, reports[0].metric, shown);
   return fmt::format("{} runs: mean validation loss {:.4f} {} {}", reports.size(), val, reports[0].metric,
-                     percent(score));
+                     shown);
+}
+
+// The time until the last epoch, which early stopping may come before. Empty for the first epochs, whose time
+// is no measure of the others.
+std::string time_left(const Stopwatch& since_first, int64_t seen, int64_t remaining) {
+  constexpr int64_t first_epochs = 3;
+  if (seen <= first_epochs || remaining == 0) return "";
+  const double per_epoch = since_first.seconds() / static_cast<double>(seen - 1);
+  return fmt::format("  at most {} left", duration_text(per_epoch * static_cast<double>(remaining)));
 }
 
 }  // namespace
@@ -45,9 +56,18 @@ JobOptions job_options(int64_t parallel, bool quiet, int64_t parent) {
   };
   if (!quiet)
     options.watch = [](int64_t epochs) -> JobOptions::Watch {
-      auto progress = std::make_shared<Progress>(epochs);
-      return [progress](const std::vector<EpochReport>& reports) {
-        progress->update(reports[0].epoch + 1, in_words(reports));
+      struct Shown {
+        explicit Shown(int64_t epochs) : progress(epochs) {}
+        Progress progress;
+        Stopwatch since_first;
+        int64_t seen = 0;
+      };
+      auto shown = std::make_shared<Shown>(epochs);
+      return [shown, epochs](const std::vector<EpochReport>& reports) {
+        if (shown->seen++ == 0) shown->since_first = Stopwatch();
+        const int64_t done = reports[0].epoch + 1;
+        shown->progress.update(done,
+                               in_words(reports) + time_left(shown->since_first, shown->seen, epochs - done));
       };
     };
   return options;

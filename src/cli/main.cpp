@@ -22,6 +22,9 @@ void run_predict(const PredictFlags&) {
 void run_attack(const AttackFlags&) {
   throw EngineNeeded{};
 }
+void run_explain(const ExplainFlags&) {
+  throw EngineNeeded{};
+}
 void run_solve(const SolveFlags&) {
   throw EngineNeeded{};
 }

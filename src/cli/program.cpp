@@ -80,6 +80,7 @@ int run(int argc, char** argv) {
   add_evaluate(app);
   add_predict(app);
   add_attack(app);
+  add_explain(app);
   add_solve(app);
   add_inspect(app);
   add_convert(app);

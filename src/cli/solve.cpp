@@ -3,6 +3,7 @@
 
 #include "cli/flags.h"
 #include "data/atomic_file.h"
+#include "data/edge_weights.h"
 #include "data/graph_file.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
@@ -110,9 +111,13 @@ void work(const Flags& f) {
         throw ConvergenceError("a value does not fit into float32", "--dtype", "use --dtype float64");
     }
 
-  const ArcList arcs = read_graph(f.graph, f.graph_format);
+  ArcList arcs = read_graph(f.graph, f.graph_format);
   check_node_range(arcs, n, f.graph);
-  const Graph graph = Graph::from_arcs(n, arcs.source, arcs.target);
+  if (!given.count("edge-weights") && !arcs.weight.empty() && !arcs.weight_on_request)
+    warning(fmt::format("the arcs of {} have weights, which are ignored; give --edge-weights use or ignore",
+                        f.graph));
+  take_weights(arcs, given.count("edge-weights") ? config.edge_weights : EdgeWeights::ignore, f.graph);
+  const Graph graph = Graph::from_arcs(n, arcs.source, arcs.target, arcs.weight);
   auto S = std::make_shared<Propagation>(make_propagation(graph, config.propagation));
 
   SpectrumCache cache;
@@ -152,6 +157,8 @@ void work(const Flags& f) {
   Json json = {{"n", n},
                {"m", m},
                {"arcs", graph.arcs()},
+               {"weighted", !graph.weight.empty()},
+               {"weight_scale", scale_of_weights(graph, config.propagation)},
                {"solver", status.solver},
                {"dtype", options.dtype == torch::kFloat32 ? "float32" : "float64"},
                {"gamma", model.gamma},

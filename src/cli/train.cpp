@@ -1,8 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 
 #include "cli/flags.h"
 #include "cli/jobs.h"
@@ -10,6 +16,7 @@
 #include "data/folder_lock.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
+#include "report/columns_table.h"
 #include "report/table.h"
 #include "run/recipes.h"
 #include "run/result_json.h"
@@ -17,12 +24,45 @@
 #include "run/search.h"
 #include "run/statistics.h"
 #include "train/config_toml.h"
+#include "train/metrics.h"
 
 namespace eignn::cli {
 
 namespace {
 
 using Flags = TrainFlags;
+
+// What stands beside the score: the other metrics of the test nodes, and what a constant would have had.
+void print_beside(const RunResult& s) {
+  std::vector<std::string> others;
+  for (const Metric metric : all_metrics())
+    if (const auto& value = s.parts.test.of(metric);
+        value && s.metric != name(metric) &&
+        !(metric == Metric::micro_f1 && s.parts.test.accuracy))  // equal for one class a node
+      others.push_back(fmt::format("{} {}", name(metric), metric_text(metric, *value)));
+  if (!others.empty()) fmt::print("test also: {}\n", fmt::join(others, ", "));
+  if (s.constant.accuracy)
+    fmt::print("the most frequent class alone: accuracy {}\n", percent(*s.constant.accuracy));
+  else if (s.constant.mse && s.constant.mae)
+    fmt::print("predicting the mean: mse {}, mae {}\n", metric_text(Metric::mse, *s.constant.mse),
+               metric_text(Metric::mae, *s.constant.mae));
+  else if (s.constant.micro_f1)
+    fmt::print("the same labels everywhere: micro_f1 {}\n", percent(*s.constant.micro_f1));
+  if (const auto& c = s.calibration)
+    fmt::print("calibration error of the probabilities: {}; {} with the scores divided by {:.3g}\n",
+               percent(c->error), percent(c->error_with_temperature), c->temperature);
+  if (const auto& c = s.conformal) {
+    fmt::print(
+        "prediction sets for {}: {} of the test nodes covered, {:.3g} {} on average, from {} "
+        "calibration nodes\n(the promise holds for nodes that are exchangeable with those, and for "
+        "no others)\n",
+        percent(1 - c->alpha), percent(c->test_coverage), c->mean_size,
+        s.constant.accuracy ? "classes" : "wide", c->calibration_nodes);
+    if (std::isinf(c->threshold))
+      warning(fmt::format("{} calibration nodes are too few for {}: every set has every class",
+                          c->calibration_nodes, percent(1 - c->alpha)));
+  }
+}
 
 void print_summary(const RunResult& s) {
   fmt::print("{} on {}: solver {}, {}, {} thread{}, {} epochs in {:.1f} s ({:.2f} ms each), best epoch {}\n",
@@ -43,8 +83,10 @@ void print_summary(const RunResult& s) {
                       band.nodes > 0 ? percent(band.accuracy) : "-"});
     fmt::print("\n{}\n", format_table({"hops from the informative node", "test nodes", "accuracy"}, rows));
   }
-  fmt::print("{}  train {}  validation {}  test {}\n", s.metric, percent(s.score.train), percent(s.score.val),
-             percent(s.score.test));
+  const auto text = [&](double score) { return metric_text(s.metric, score); };
+  fmt::print("{}  train {}  validation {}  test {}\n", s.metric, text(s.score.train), text(s.score.val),
+             text(s.score.test));
+  print_beside(s);
 }
 
 // What to type after an error or a signal: empty where nothing is kept.
@@ -53,8 +95,107 @@ std::string go_on_with(const std::string& folder) {
   return is_interrupted_run(folder) ? "eignn train --resume " + shell_quoted(folder) : "the same command";
 }
 
+// Shows what was read of tables, once.
+void show_table(JobOptions& options) {
+  options.on_data = [shown = std::make_shared<bool>(false)](const Dataset& data) {
+    if (!*shown && !data.report.empty()) fmt::print("{}\n", columns_table(data.report));
+    *shown = true;
+  };
+}
+
+// Whether a setting says anything for this run: those of the chains are for the chains.
+bool concerns(const std::string& setting, const TrainConfig& config) {
+  static const std::set<std::string> of_chains = {"chain-length", "chains-per-class", "num-classes",
+                                                  "feature-dim", "noise"};
+  if (of_chains.count(setting)) return config.dataset == "chains";
+  return setting != "tf32" || config.device == DeviceKind::cuda;
+}
+
+// The settings in force, by where each came from.
+void say_settings(const Flags& flags) {
+  std::map<std::string, std::vector<std::string>> by_origin;
+  const auto by_flag = flags.settings.names();
+  TrainConfig copy = flags.config;
+  for (const Field& field : fields(copy)) {
+    const bool recipe = flags.by_recipe.count(field.name) > 0;
+    const std::string origin = by_flag.count(field.name)       ? "flags"
+                               : flags.given.count(field.name) ? "file"
+                               : recipe                        ? "recipe"
+                                                               : "defaults";
+    if (origin == "defaults" && (field.get().empty() || !concerns(field.name, flags.config))) continue;
+    by_origin[origin].push_back(fmt::format("{} {}", field.name, field.get()));
+  }
+  const auto say_from = [&](const std::string& from, const std::string& key) {
+    if (by_origin.count(key)) note(fmt::format("{}: {}", from, fmt::join(by_origin[key], ", ")));
+  };
+  say_from("flags", "flags");
+  say_from(flags.config_file, "file");
+  say_from("recipe " + flags.recipe_used, "recipe");
+  say_from("defaults", "defaults");
+}
+
+// What the run decided by itself, once everything is read and prepared.
+void say_rules(const RunStart& start) {
+  note(
+      fmt::format("rules: solver {}, metric {}, {} thread{}; {} parameters learn from {} nodes; {} to "
+                  "validate, {} to test",
+                  start.solver, start.metric, start.threads, start.threads == 1 ? "" : "s", start.parameters,
+                  start.train, start.val, start.test));
+}
+
+// How long the recipe takes, where that was measured; above ten minutes with a shorter way.
+void say_time(const Flags& flags) {
+  const auto time = recipe_time(flags.recipe_used);
+  if (!time) return;
+  constexpr double long_s = 600, short_s = 120;
+  const double epochs = static_cast<double>(flags.config.epochs), each = time->epoch_seconds;
+  std::string text =
+      fmt::format("the recipe {} takes {:.0f} ms an epoch on two cores: ", flags.recipe_used, 1e3 * each);
+  if (time->usual_epochs > 0)
+    text += fmt::format("usually {}, ",
+                        duration_text(each * std::min(epochs, static_cast<double>(time->usual_epochs))));
+  text += fmt::format("at most {}", duration_text(each * epochs));
+  if (each * epochs > long_s) {
+    const auto fewer = static_cast<int64_t>(std::clamp(short_s / each, 1.0, epochs));
+    text += fmt::format("; a short way is --epochs {} ({})", fewer,
+                        duration_text(each * static_cast<double>(fewer)));
+  }
+  note(text);
+}
+
+// What there is to say before the first epoch: once, and not before the data are read, so that an error there
+// stands alone.
+void say_start(const Flags& flags) {
+  static std::once_flag said;
+  std::call_once(said, [&] {
+    say_settings(flags);
+    say_time(flags);
+    if (flags.out.empty()) note("nothing of this run is kept; --out FOLDER keeps it");
+  });
+}
+
+// The options of several runs: the settings are said with the first epoch of the first of them.
+JobOptions options_of_runs(const Flags& flags) {
+  JobOptions options = job_options(flags.jobs, flags.json);
+  if (!flags.json) show_table(options);
+  if (flags.json || !flags.resume.empty()) return options;
+  options.watch = [&flags, watch = options.watch](int64_t epochs) -> JobOptions::Watch {
+    return [&flags, inner = watch(epochs)](const std::vector<EpochReport>& reports) {
+      say_start(flags);
+      inner(reports);
+    };
+  };
+  return options;
+}
+
 void train_one(const Job& job, bool resume, const Flags& flags) {
-  const JobOptions options = job_options(1, flags.json, flags.parent);
+  JobOptions options = job_options(1, flags.json, flags.parent);
+  if (!flags.json) show_table(options);
+  if (!flags.json)
+    options.on_start = [&](const RunStart& start) {
+      if (!resume) say_start(flags);
+      say_rules(start);
+    };
   const RunResult result =
       resumable([&] { return go_on_with(job.folder); }, [&] { return run_here(job, resume, options); });
   flags.json ? print_json(result_json(result)) : print_summary(result);
@@ -66,17 +207,28 @@ void print_runs(const std::vector<RunResult>& runs, bool json) {
   const std::string& metric = runs[0].metric;
   std::vector<std::vector<std::string>> rows;
   for (const RunResult& run : runs)
-    rows.push_back({std::to_string(run.split), std::to_string(run.best_epoch), percent(run.score.val),
-                    percent(run.score.test)});
-  const std::string key = "test_" + metric;
-  if (runs.size() == 1)
-    return fmt::print("{}", format_table({"split", "best epoch", "validation", "test"}, rows));
-  fmt::print(
-      "{}\ntest {} {:.2f} ± {:.2f} % (standard deviation over {} splits; 95 % interval of the mean ± "
-      "{:.2f})\n",
-      format_table({"split", "best epoch", "validation", "test"}, rows), metric,
-      100 * together[key + "_mean"].get<double>(), 100 * together[key + "_std"].get<double>(), runs.size(),
-      100 * together[key + "_ci95"].get<double>());
+    rows.push_back({std::to_string(run.split), std::to_string(run.best_epoch),
+                    metric_text(run.metric, run.score.val), metric_text(run.metric, run.score.test)});
+  const std::string table = format_table({"split", "best epoch", "validation", "test"}, rows);
+  if (runs.size() == 1) return fmt::print("{}", table);
+  const MeanOfRuns mean = mean_of_runs(test_scores(runs));
+  const bool share = metric_text(metric, 0).back() == '%';
+  const auto number = [&](double value) {
+    return share ? fmt::format("{:.2f}", 100 * value) : metric_text(metric, value);
+  };
+  fmt::print("{}\ntest {} {} ± {}{} (standard deviation over {} splits; 95 % interval of the mean ± {})\n",
+             table, metric, number(mean.mean), number(mean.std), share ? " %" : "", runs.size(),
+             number(mean.ci95));
+  std::vector<std::string> others;
+  for (const Metric each : all_metrics()) {
+    if (metric == name(each) || (each == Metric::micro_f1 && runs[0].parts.test.accuracy)) continue;
+    std::vector<double> values;
+    for (const RunResult& run : runs)
+      if (const auto& value = run.parts.test.of(each)) values.push_back(*value);
+    if (!values.empty())
+      others.push_back(fmt::format("{} {}", name(each), metric_text(each, mean_of_runs(values).mean)));
+  }
+  if (!others.empty()) fmt::print("means of the test nodes: {}\n", fmt::join(others, ", "));
 }
 
 std::string commented(const std::string& text) {
@@ -97,7 +249,7 @@ bool holds_all_splits(const std::string& folder) {
 
 void train_all_splits(const TrainConfig& config, const std::string& out, const Flags& flags) {
   const std::string batch = flags.batch_runs > 0 ? fmt::format(" --batch-runs {}", flags.batch_runs) : "";
-  const JobOptions options = job_options(flags.jobs, flags.json);
+  const JobOptions options = options_of_runs(flags);
   const auto go_on = [&]() -> std::string {
     if (out.empty()) return "";
     if (!std::filesystem::exists(out + "/config.toml")) return "the same command";
@@ -122,11 +274,12 @@ void search(const Flags& flags) {
   const SearchPlan plan = parse_search(text, flags.config, flags.given, flags.search_file);
   const auto report = [&](size_t done, size_t all, const Trial& trial) {
     if (flags.json) return;
-    note(
-        fmt::format("run {} of {}: {}", done, all,
-                    trial.failure.empty() ? "validation " + percent(trial.result.score.val) : trial.failure));
+    note(fmt::format("run {} of {}: {}", done, all,
+                     trial.failure.empty()
+                         ? "validation " + metric_text(trial.result.metric, trial.result.score.val)
+                         : trial.failure));
   };
-  JobOptions options = job_options(flags.jobs, flags.json);
+  JobOptions options = options_of_runs(flags);
   options.keep_models = false;
   const auto work = [&] {
     std::optional<FolderLock> lock;
@@ -155,11 +308,15 @@ void search(const Flags& flags) {
   std::vector<std::string> header = plan.varied;
   header.insert(header.end(), {"validation", "all splits", ""});
   std::vector<std::vector<std::string>> rows;
+  const std::string metric = result.runs.at(0).metric;
+  const auto mean_text = [&](const std::vector<double>& values) {
+    return metric_text(metric, mean_of_runs(values).mean);
+  };
   for (const SearchTrial& trial : result.trials) {
     std::vector<std::string> row;
     for (const auto& name : plan.varied) row.push_back(trial.settings.at(name));
-    row.push_back(trial.val.empty() ? "failed" : percent(mean_of_runs(trial.val).mean));
-    row.push_back(trial.final_val.empty() ? "-" : percent(mean_of_runs(trial.final_val).mean));
+    row.push_back(trial.val.empty() ? "failed" : mean_text(trial.val));
+    row.push_back(trial.final_val.empty() ? "-" : mean_text(trial.final_val));
     row.push_back(trial.chosen ? "chosen" : "");
     rows.push_back(row);
   }
@@ -168,7 +325,15 @@ void search(const Flags& flags) {
 }
 
 void resume(const Flags& flags) {
-  if (!holds_all_splits(flags.resume)) return train_one({{}, flags.resume}, /*resume=*/true, flags);
+  if (!holds_all_splits(flags.resume)) {
+    Job job{flags.config, flags.resume};
+    job.resumed_epochs = flags.resumed_epochs;
+    return train_one(job, /*resume=*/true, flags);
+  }
+  if (flags.resumed_epochs > 0)
+    throw UsageError(
+        fmt::format("the runs of a set end alike (--epochs); give one of them, such as --resume {}/split-0",
+                    flags.resume));
   TrainConfig config;
   const std::string path = flags.resume + "/config.toml";
   apply_toml(config, read_sealed_toml(path), {}, path);

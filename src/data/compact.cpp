@@ -4,6 +4,7 @@
 // features:
 //
 //   edges           (E, 2) integers   the arcs, source and target, 0-based; loops and repeats are kept
+//   edge_weight     (E,) numbers      optional: the weight of each arc, finite and not negative
 //   node_features   (n, d) numbers    any number type
 //   node_labels     (n,) integers     the class of each node, 0, 1, …, or -1 where it is not known; or
 //                   (n, c) 0 and 1    the set of labels of each node, of c
@@ -17,8 +18,8 @@
 // order. The number of classes is the largest label plus one. Other arrays are ignored.
 //
 // write_compact() writes compressed arrays in C order: edges, labels and graph ids as int32 where that
-// suffices and else int64; features as uint8 where all are whole numbers from 0 to 255 and else in their own
-// type; sets of labels as uint8; the rest as bool.
+// suffices and else int64; weights as float64; features as uint8 where all are whole numbers from 0 to 255
+// and else in their own type; sets of labels as uint8; the rest as bool.
 #include "data/compact.h"
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@
 
 #include "data/atomic_file.h"
 #include "data/dense_features.h"
+#include "data/edge_weights.h"
 #include "data/graph_file.h"
 #include "data/mask_splits.h"
 #include "data/named_arrays.h"
@@ -90,6 +92,7 @@ RawDataset from_arrays(const NamedArrays& arrays) {
   if (set.features.shape[0] == 0) refuse("there are no nodes", set.features.origin, "give at least one row");
   const Array edges = arrays.read("edges");
   set.arcs = arcs_of_edges(edges);
+  if (arrays.has("edge_weight")) set_weights(set.arcs, arrays.read("edge_weight"));
   set.arcs.nodes = set.features.shape[0];
   check_node_range(set.arcs, set.nodes(), edges.origin);
   read_labels(arrays, &set);
@@ -134,6 +137,8 @@ void each_array(const RawDataset& set, Add add) {
     edges.push_back(set.arcs.target[k]);
   }
   add("edges", whole_numbers({static_cast<int64_t>(set.arcs.source.size()), 2}, edges));
+  if (!set.arcs.weight.empty() && !set.arcs.weight_on_request)
+    add("edge_weight", array_of({static_cast<int64_t>(set.arcs.weight.size())}, set.arcs.weight));
   add("node_features", as_bytes_if_exact(set.features));
   if (set.multi_label())
     add("node_labels", array_of({n, set.classes}, set.label_sets));
@@ -154,6 +159,9 @@ RawDataset parse_compact(std::string_view archive, const std::string& origin) {
 }
 
 void write_compact(const RawDataset& set, const std::string& path) {
+  if (set.format == tables_format)
+    refuse("tables have names, gaps and categories, and this format has none", set.path,
+           "use the tables as they are");
   check(set);
   const std::string_view extension = ".npz";
   if (path.size() > extension.size() && path.substr(path.size() - extension.size()) == extension) {

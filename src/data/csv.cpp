@@ -5,7 +5,8 @@
 //   8,"a, ""b"" and c"  between quotes commas, line breaks and doubled quotes are text: a, "b" and c
 //
 // - The header says what separates the fields: a comma if it has one, else a tab if it has one, else a
-//   semicolon. Without a header it is the comma.
+//   semicolon. Without a header it is the comma, unless the caller has the first line decide: a tab, else a
+//   semicolon, else a comma, else blanks, of which several count as one.
 // - Lines that begin with # are comments only before the header. Lines that are empty or blank are skipped
 //   everywhere: in a file with one column write "" for an empty field.
 // - Every row has as many fields as the header (without one: as the first row).
@@ -45,6 +46,14 @@ CsvReader::CsvReader(std::string_view text, std::string origin, CsvOptions optio
   check_utf8();
   for (const char c : {'\n', '\r', '"'}) ends_plain_[static_cast<unsigned char>(c)] = true;
   if (options.header) read_header();
+  if (options.any_separator && skip_to_row(true)) {
+    // Unlike in a header, a comma may be that of a number here: a;b;0,5.
+    const std::string_view first = text_.substr(at_, text_.find('\n', at_) - at_);
+    separator_ = ' ';
+    for (const char candidate : {',', ';', '\t'})
+      if (first.find(candidate) != std::string_view::npos) separator_ = candidate;
+    if (separator_ == ' ') ends_plain_[static_cast<unsigned char>('\t')] = true;
+  }
   ends_plain_[static_cast<unsigned char>(separator_)] = true;
 }
 
@@ -66,19 +75,24 @@ void CsvReader::read_header() {
     if (first.find(candidate) != std::string_view::npos) separator_ = candidate;
   ends_plain_[static_cast<unsigned char>(separator_)] = true;
   read_row();
-  bool all_numbers = true;
+  take_names();
+  if (std::all_of(names_.begin(), names_.end(), spells_number))
+    refuse("the first line holds numbers, no column names", name_columns);
+}
+
+void CsvReader::take_names() {
+  std::vector<std::string> names;
   std::set<std::string_view> seen;
   for (const std::string_view field : fields_) {
     const std::string_view name = trimmed(field);
     if (name.empty())
-      refuse(fmt::format("column {} of {} has no name", names_.size() + 1, fields_.size()),
+      refuse(fmt::format("column {} of {} has no name", names.size() + 1, fields_.size()),
              "name it; from pandas, save with index=False");
     if (!seen.insert(name).second)
       refuse(fmt::format("two columns have the name {}", quote(name)), "give each its own");
-    all_numbers = all_numbers && spells_number(name);
-    names_.emplace_back(name);
+    names.emplace_back(name);
   }
-  if (all_numbers) refuse("the first line holds numbers, no column names", name_columns);
+  names_ = std::move(names);
 }
 
 std::optional<size_t> CsvReader::find(std::string_view name) const {
@@ -122,6 +136,14 @@ void CsvReader::read_row() {
   if (!unescaped_.empty()) unescaped_.clear();
   const char* const begin = text_.data();
   const size_t size = text_.size();
+  const bool blanks = separator_ == ' ';
+  // Whether there were any.
+  const auto skip_blanks_here = [&] {
+    const size_t from = at_;
+    while (at_ < size && is_blank(begin[at_])) ++at_;
+    return at_ > from;
+  };
+  if (blanks) skip_blanks_here();
   while (true) {
     if (at_ < size && begin[at_] == '"') {
       fields_.push_back(quoted_field());
@@ -130,6 +152,8 @@ void CsvReader::read_row() {
       while (at_ < size && !ends_plain_[static_cast<unsigned char>(begin[at_])]) ++at_;
       fields_.emplace_back(begin + start, at_ - start);
     }
+    // After blanks that separate comes either the next field or the end of the line.
+    if (blanks && skip_blanks_here() && at_ < size && begin[at_] != '\n' && begin[at_] != '\r') continue;
     if (at_ == size) break;
     const char stop = begin[at_++];
     if (stop == separator_) continue;
@@ -149,7 +173,9 @@ void CsvReader::read_row() {
   if (columns_ == 0) columns_ = fields_.size();
   if (fields_.size() != columns_)
     refuse(fmt::format("{} fields, not {} as in the lines before", fields_.size(), columns_),
-           "put a field that holds the separator between quotes");
+           separator_ == ','
+               ? "put a field that has a comma between quotes; with decimal commas, separate by semicolons"
+               : "put a field that holds the separator between quotes");
 }
 
 // The field whose opening quote is the next byte; stops after its closing quote.
@@ -210,6 +236,15 @@ void CsvReader::refuse(std::string_view what, std::string_view remedy) const {
 void CsvReader::refuse_field(size_t column, std::string_view what, std::string_view remedy) const {
   const std::string name = names_.empty() ? fmt::format("{}", column + 1) : quote(names_[column]);
   eignn::refuse(what, {origin_, fmt::format("line {}, column {}", line_, name)}, remedy);
+}
+
+std::string csv_field(const std::string& text) {
+  const bool plain = text.find_first_of(",;\t\"\r\n") == std::string::npos &&
+                     (text.empty() || (text.front() != ' ' && text.back() != ' ' && text.front() != '#'));
+  if (plain) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
 }
 
 }  // namespace eignn

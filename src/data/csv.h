@@ -14,6 +14,8 @@ struct CsvOptions {
   bool header = true;      ///< the first line names the columns
   int64_t first_line = 1;  ///< the number of the text's first line, when it is a piece of a file
   size_t columns = 0;      ///< 0: as many as the first line has
+  /// Without a header: the first line says what separates the fields, and comments may stand before it.
+  bool any_separator = false;
 };
 
 /// Iterates over the rows of a comma-separated text in memory (the rules are in csv.cpp). The text must
@@ -37,6 +39,9 @@ class CsvReader {
   /// Steps to the next row; false after the last.
   bool next();
 
+  /// Takes the current row for names of the columns, in a file that was opened without a header.
+  void take_names();
+
   /// Fields in each row. Without a header and without rows: 0.
   size_t columns() const { return columns_; }
   /// The field with its blanks, without its quotes.
@@ -48,6 +53,7 @@ class CsvReader {
   int64_t whole_number(size_t column, std::string_view remedy = "write a whole number such as 0 or 12") const;
 
   int64_t line() const { return line_; }
+  char separator() const { return separator_; }
   /// Throws the DataError "what (file, line N); remedy" about the current row.
   [[noreturn]] void refuse(std::string_view what, std::string_view remedy) const;
   /// The same with "file, line N, column 'name'".
@@ -72,5 +78,9 @@ class CsvReader {
   std::vector<std::string_view> fields_;
   std::deque<std::string> unescaped_;  // fields of the row that had doubled quotes
 };
+
+/// A field of a table with commas, for readers of all kinds: between quotes where its text would read
+/// otherwise.
+std::string csv_field(const std::string& text);
 
 }  // namespace eignn

@@ -6,10 +6,10 @@
 //   labels                                             (n,) integers, -1 where not known
 //
 // In CSR row v has the values data[k] in the columns indices[k], indptr[v] <= k < indptr[v+1]. Each entry of
-// the adjacency matrix that is not zero is an arc from its row to its column, whatever its weight. The
-// features become dense: uint8 where every one is a whole number from 0 to 255, else float32, or float64
-// where they are stored so. The names (node_names, attr_names, class_names, …) are pickled and are not read.
-// There are no splits.
+// the adjacency matrix that is not zero is an arc from its row to its column; its value is the weight of the
+// arc for those who ask for it. The features become dense: uint8 where every one is a whole number from 0 to
+// 255, else float32, or float64 where they are stored so. The names (node_names, attr_names, class_names, …)
+// are pickled and are not read. There are no splits.
 #include "data/readers.h"
 
 #include <fmt/format.h>
@@ -74,12 +74,15 @@ ArcList read_arcs(const NamedArrays& arrays) {
            arrays.path(), "give one row and one column per node");
   const std::vector<double> weight = adjacency.data.as<double>();
   ArcList arcs;
+  arcs.weight_on_request = true;
+  arcs.weight_origin = adjacency.data.origin;
   arcs.nodes = adjacency.rows;
   for (int64_t v = 0; v < adjacency.rows; ++v)
     for (int64_t k = adjacency.begin[v]; k < adjacency.begin[v + 1]; ++k) {
       if (weight[k] == 0) continue;
       arcs.source.push_back(v);
       arcs.target.push_back(adjacency.column[k]);
+      arcs.weight.push_back(weight[k]);
     }
   return arcs;
 }

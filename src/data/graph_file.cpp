@@ -1,15 +1,20 @@
 // The graph files: an integer array (E, 2), one arc (source, target) per row, 0-based, as .npy or as the
-// member `edges` of a .npz; Matrix Market (matrix_market.cpp); edge lists (edge_list.cpp). The first bytes
-// say which it is: a zip header, NumPy's, %%MatrixMarket, or anything else; the extension does not count.
+// member `edges` of a .npz; the weights of its arcs may be beside it, as the member `edge_weight`, or beside
+// a file edges.npy as edge_weight.npy; Matrix Market (matrix_market.cpp); edge lists (edge_list.cpp). The
+// first bytes say which it is: a zip header, NumPy's, %%MatrixMarket, or anything else; the extension does
+// not count.
 #include "data/graph_file.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <string_view>
 
 #include "data/atomic_file.h"
 #include "data/edge_list.h"
+#include "data/edge_weights.h"
+#include "data/folder_files.h"
 #include "data/matrix_market.h"
 #include "data/npz.h"
 #include "data/text_lines.h"
@@ -33,7 +38,18 @@ bool is_whole(ElementType type) {
 }
 
 ArcList read_npz_edges(const std::string& path) {
-  return arcs_of_edges(NpzReader(path).read("edges"));
+  const NpzReader archive(path);
+  ArcList arcs = arcs_of_edges(archive.read("edges"));
+  if (archive.has("edge_weight")) set_weights(arcs, archive.read("edge_weight"));
+  return arcs;
+}
+
+ArcList read_npy_edges(const std::string& content, const std::string& path) {
+  ArcList arcs = arcs_of_edges(parse_npy(content, path));
+  const std::filesystem::path file = path;
+  const std::string weights = (file.parent_path() / "edge_weight.npy").string();
+  if (file.filename() == "edges.npy" && file_exists(weights)) set_weights(arcs, read_npy(weights));
+  return arcs;
 }
 
 }  // namespace
@@ -47,7 +63,7 @@ ArcList read_graph(const std::string& path, const std::string& format) {
   const std::string content = read_whole_file(path);
   const std::string actual = format.empty() ? format_of(content) : format;
   if (actual == "npz") return read_npz_edges(path);
-  if (actual == "npy") return arcs_of_edges(parse_npy(content, path));
+  if (actual == "npy") return read_npy_edges(content, path);
   return actual == "mtx" ? parse_matrix_market(content, path) : parse_edge_list(content, path);
 }
 

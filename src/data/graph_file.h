@@ -9,7 +9,7 @@
 namespace eignn {
 
 /// Reads a graph. `format` is npz (member `edges`), npy, mtx or edges; empty: decided by the file's first
-/// bytes.
+/// bytes. take_weights() settles whether its weights are used.
 ArcList read_graph(const std::string& path, const std::string& format);
 
 /// The arcs of an integer array (E, 2), one arc (source, target) per row; it states no number of nodes.

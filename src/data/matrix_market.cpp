@@ -7,8 +7,9 @@
 //   3 1 1e-3
 //
 // After `matrix coordinate` comes `pattern` (no value), `real` or `integer`; then `general` or `symmetric`
-// (one triangle is stored, and an entry off the diagonal stands for both arcs). Values must be numbers and
-// are ignored: an explicit zero is an arc like any other. Empty lines, % lines and CRLF are fine anywhere.
+// (one triangle is stored, and an entry off the diagonal stands for both arcs). Values must be numbers; they
+// are the weights of the arcs for those who ask for them, and otherwise ignored: then an explicit zero is an
+// arc like any other. Empty lines, % lines and CRLF are fine anywhere.
 #include "data/matrix_market.h"
 
 #include <cctype>
@@ -86,20 +87,26 @@ int64_t take_index(const TextLines& lines, int64_t nodes, std::string_view* rest
   return index - 1;
 }
 
-void check_value(const TextLines& lines, bool whole, std::string_view word) {
+// The value as a weight. One that is negative or overflows is noted in `arcs` rather than refused, because
+// values are often ignored.
+double take_value(const TextLines& lines, bool whole, std::string_view word, ArcList* arcs) {
   std::string_view digits = word;
   if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);  // from_chars takes no plus sign
   const char* end = digits.data() + digits.size();
-  int64_t integer = 0;
-  double real = 0;
-  const auto [stop, error] =
-      whole ? std::from_chars(digits.data(), end, integer) : std::from_chars(digits.data(), end, real);
-  // Values are ignored, so one that overflows its type is fine as long as it is a number.
+  constexpr const char* remedy = "mend the value, or change the field to pattern";
   if (word.empty()) lines.refuse("the value is missing", "write one, or change the field to pattern");
-  if (error == std::errc::invalid_argument || stop != end) {
-    lines.refuse(quote(word) + (whole ? " is not a whole number" : " is not a number"),
-                 "mend the value, or change the field to pattern");
+  if (int64_t integer = 0; whole) {
+    const auto [stop, error] = std::from_chars(digits.data(), end, integer);
+    if (error == std::errc::invalid_argument || stop != end)
+      lines.refuse(quote(word) + " is not a whole number", remedy);
   }
+  double weight = 0;
+  const std::string problem = lines.parse_weight(word, remedy, &weight);
+  if (!problem.empty() && arcs->bad_weight.empty()) {
+    arcs->bad_weight = problem;
+    arcs->bad_weight_place = lines.place();
+  }
+  return weight;
 }
 
 }  // namespace
@@ -113,6 +120,8 @@ ArcList parse_matrix_market(std::string_view text, const std::string& origin) {
   }
 
   ArcList arcs;
+  arcs.weight_on_request = true;
+  arcs.weight_origin = origin;
   arcs.nodes = take_size(lines, &rest);
   const int64_t columns = take_size(lines, &rest);
   const int64_t entries = take_size(lines, &rest);
@@ -128,14 +137,16 @@ ArcList parse_matrix_market(std::string_view text, const std::string& origin) {
     }
     const int64_t source = take_index(lines, arcs.nodes, &rest);
     const int64_t target = take_index(lines, arcs.nodes, &rest);
-    if (banner.has_values) check_value(lines, banner.whole_values, take_word(&rest));
+    const double weight =
+        banner.has_values ? take_value(lines, banner.whole_values, take_word(&rest), &arcs) : 1;
     expect_end(lines, rest);
-    arcs.source.push_back(source);
-    arcs.target.push_back(target);
-    if (banner.symmetric && source != target) {
-      arcs.source.push_back(target);
-      arcs.target.push_back(source);
-    }
+    const auto add = [&](int64_t from, int64_t to) {
+      arcs.source.push_back(from);
+      arcs.target.push_back(to);
+      if (banner.has_values) arcs.weight.push_back(weight);
+    };
+    add(source, target);
+    if (banner.symmetric && source != target) add(target, source);
   }
   if (count < entries) {
     lines.refuse(fmt::format("the file ends after {} of {} entries", count, entries),

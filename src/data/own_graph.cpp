@@ -328,6 +328,7 @@ RawDataset read_own_graph(const OwnGraphFiles& files) {
 namespace {
 
 bool is_own_graph(const std::string& folder) {
+  if (tables_reader.recognise(folder)) return false;
   const auto has = [&](const std::vector<std::string>& names) { return !present(folder, names).empty(); };
   return has(features_names) || (has(graph_names) && has(labels_names));
 }

@@ -11,10 +11,10 @@ namespace eignn {
 namespace {
 
 // The groups of labelled nodes that are split separately, each in random order: the classes, or all nodes
-// together for sets of labels.
+// together for sets of labels and numbers to predict.
 std::vector<torch::Tensor> strata(const Dataset& set, const torch::Tensor& order) {
   const auto labelled = order.masked_select(set.known.index_select(0, order));
-  if (set.multi_label()) return {labelled};
+  if (set.multi_label() || set.is_regression()) return {labelled};
   std::vector<torch::Tensor> by_class;
   const auto labels = set.labels.index_select(0, labelled);
   for (int64_t c = 0; c < set.classes; ++c) by_class.push_back(labelled.masked_select(labels == c));
@@ -41,18 +41,19 @@ torch::Tensor nodes_of(const Dataset& set, const torch::Tensor& chosen) {
 
 }  // namespace
 
-torch::Tensor permutation(int64_t n, uint64_t seed) {
-  return torch::randperm(n, at::detail::createCPUGenerator(stream_seed(seed, Stream::split)), torch::kInt64);
+torch::Tensor permutation(int64_t n, uint64_t seed, uint64_t number) {
+  return torch::randperm(n, at::detail::createCPUGenerator(stream_seed(seed, Stream::split, number)),
+                         torch::kInt64);
 }
 
-Split random_split(const Dataset& set, uint64_t seed) {
+Split random_split(const Dataset& set, uint64_t seed, uint64_t number) {
   Parts parts;
   Split split;
   if (set.graphs() > 1) {
-    parts.add(permutation(set.graphs(), seed));
+    parts.add(permutation(set.graphs(), seed, number));
     split = {nodes_of(set, parts.train[0]), nodes_of(set, parts.val[0]), nodes_of(set, parts.test[0])};
   } else {
-    for (const auto& members : strata(set, permutation(set.nodes(), seed))) parts.add(members);
+    for (const auto& members : strata(set, permutation(set.nodes(), seed, number))) parts.add(members);
     split = {torch::cat(parts.train), torch::cat(parts.val), torch::cat(parts.test)};
   }
   for (const auto* part : {&split.train, &split.val, &split.test})
@@ -63,6 +64,15 @@ Split random_split(const Dataset& set, uint64_t seed) {
                                   set.graphs() > 1 ? "graphs" : "nodes"),
                       "label at least five of a class, or give splits");
   return split;
+}
+
+void draw_splits(Dataset& set, int64_t count, uint64_t seed) {
+  if (count <= 1) return;
+  if (!set.drawn_split)
+    throw ArgumentError("drawn", fmt::format("{} has splits of its own, and none is drawn", set.name),
+                        "leave it out");
+  for (int64_t k = static_cast<int64_t>(set.splits.size()); k < count; ++k)
+    set.splits.push_back(random_split(set, seed, static_cast<uint64_t>(k)));
 }
 
 }  // namespace eignn

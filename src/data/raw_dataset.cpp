@@ -15,6 +15,25 @@ namespace eignn {
 
 namespace {
 
+// Of a table: NaN is a gap, and a category has positions of its words.
+void check_columns(const RawDataset& set) {
+  const int64_t columns = set.features.shape[1];
+  if (set.features.type != ElementType::float64 || static_cast<int64_t>(set.columns.size()) != columns)
+    refuse(fmt::format("{} columns for {} features", set.columns.size(), columns), set.path,
+           "describe each feature");
+  const auto* values = reinterpret_cast<const double*>(set.features.bytes.data());
+  for (int64_t k = 0; k < set.features.size(); ++k) {
+    const FeatureColumn& column = set.columns[static_cast<size_t>(k % columns)];
+    const double value = values[k];
+    const bool fits = column.is_category() ? value >= 0 && value < static_cast<double>(column.words.size()) &&
+                                                 value == std::floor(value)
+                                           : std::isfinite(value);
+    if (!fits && !std::isnan(value))
+      refuse(fmt::format("{} of node {} is {}", column.name, k / columns, value), set.path,
+             "use finite numbers, and words of a category");
+  }
+}
+
 template <class Number>
 void check_finite(const RawDataset& set) {
   const int64_t columns = set.features.shape[1];
@@ -31,6 +50,7 @@ void check_features(const RawDataset& set) {
     refuse(fmt::format("the features have {} rows, but the graph has {} nodes", shape.empty() ? 0 : shape[0],
                        set.nodes()),
            set.features.origin.empty() ? set.path : set.features.origin, "give one row per node");
+  if (set.format == tables_format) return check_columns(set);
   if (shape[1] == 0) refuse("the features have no columns", set.features.origin, "give at least one feature");
   if (set.features.type == ElementType::float32) check_finite<float>(set);
   if (set.features.type == ElementType::float64) check_finite<double>(set);
@@ -39,6 +59,12 @@ void check_features(const RawDataset& set) {
 void check_labels(const RawDataset& set) {
   const auto n = static_cast<size_t>(set.nodes()), c = static_cast<size_t>(set.classes);
   const char* one_each = "give one label per node";
+  if (!set.is_labelled()) return;
+  if (set.is_regression()) {
+    if (set.targets.size() != n * c)
+      refuse(fmt::format("the targets have not {} rows of {}", n, c), set.path, one_each);
+    return;
+  }
   if (set.multi_label()) {
     if (set.label_sets.size() != n * c || (!set.known.empty() && set.known.size() != n))
       refuse(fmt::format("the labels have not {} rows of {}", n, c), set.path, one_each);
@@ -98,6 +124,9 @@ void check_split(const NodeSplit& split, int64_t nodes, const Where& where) {
 void check(const RawDataset& set) {
   if (set.nodes() < 1) refuse("the graph has no nodes", set.path, "give at least one");
   check_node_range(set.arcs, set.nodes(), set.path);
+  if (!set.arcs.weight.empty() && set.arcs.weight.size() != set.arcs.source.size())
+    refuse(fmt::format("{} weights for {} arcs", set.arcs.weight.size(), set.arcs.source.size()), set.path,
+           "give one weight per arc");
   check_features(set);
   check_labels(set);
   check_graphs(set);

@@ -8,6 +8,7 @@
 #include "data/arc_list.h"
 #include "data/npy.h"
 #include "data/text_lines.h"
+#include "eignn/table.h"
 
 namespace eignn {
 
@@ -16,18 +17,30 @@ struct NodeSplit {
   std::vector<int64_t> train, val, test;
 };
 
+/// The format of data sets that were read from tables.
+inline constexpr const char* tables_format = "tables";
+
 struct RawDataset {
   std::string name;    ///< the file's or folder's own, without path and extension
   std::string format;  ///< for people: "Geom-GCN text"
   std::string path;    ///< where it was read, for messages
   ArcList arcs;        ///< as the file has them; `arcs.nodes` is n
-  Array features;      ///< (n, d), any number type
+  Array features;      ///< (n, d), any number type; of a table float64, see FeatureColumn
+
+  // Of a table.
+  std::vector<FeatureColumn> columns;    ///< of the features; empty: they are numbers without gaps
+  std::vector<std::string> node_names;   ///< empty: nodes are called by their numbers
+  std::vector<std::string> class_names;  ///< of classes, labels or targets; empty: called by their numbers
+  std::vector<ColumnReport> report;
+  std::string why_unlabelled;  ///< not empty: there are no labels, for this reason
 
   // One label a node …
   std::vector<int64_t> labels;  ///< (n,): 0 … classes-1, or -1 where it is not known; empty when multi-label
   // … or a set of labels a node.
   std::vector<uint8_t> label_sets;  ///< (n, classes) row by row, 0 or 1; empty when there is one label a node
   std::vector<uint8_t> known;       ///< (n,): 1 where the row of label_sets is known; empty: everywhere
+  // … or numbers to predict.
+  std::vector<double> targets;  ///< (n, classes) row by row, a row of NaN where they are not known
   int64_t classes = 0;
 
   std::vector<int64_t> graph_of;  ///< (n,): which graph a node is of, from 0; empty: there is one graph
@@ -35,6 +48,8 @@ struct RawDataset {
 
   int64_t nodes() const { return arcs.nodes; }
   bool multi_label() const { return !label_sets.empty(); }
+  bool is_regression() const { return !targets.empty(); }
+  bool is_labelled() const { return why_unlabelled.empty(); }
 };
 
 /// Throws a DataError for the first inconsistency: no node, an arc to a node that does not exist, sizes that

@@ -11,13 +11,28 @@
 namespace eignn {
 
 const std::vector<const Reader*>& readers() {
-  static const std::vector<const Reader*> all = {&own_graph_reader, &compact_reader, &gnn_benchmark_reader,
-                                                 &geom_gcn_reader,  &ogb_reader,     &ppi_reader,
-                                                 &graphsage_reader, &musae_reader};
+  static const std::vector<const Reader*> all = {&tables_reader,        &own_graph_reader, &compact_reader,
+                                                 &gnn_benchmark_reader, &geom_gcn_reader,  &ogb_reader,
+                                                 &ppi_reader,           &graphsage_reader, &musae_reader};
   return all;
 }
 
-RawDataset read_dataset_file(const std::string& path) {
+namespace {
+
+// Settings that only tables have.
+void refuse_options(const TableOptions& options, const Reader& reader) {
+  const char* given = !options.label.empty()            ? "label"
+                      : !options.ignore_columns.empty() ? "ignore-columns"
+                      : options.task != Task::automatic ? "task"
+                                                        : nullptr;
+  if (given != nullptr)
+    throw ArgumentError(given, fmt::format("this is for tables, and the data are {}", reader.name),
+                        "leave it out, or write the data as nodes.csv and edges.csv");
+}
+
+}  // namespace
+
+RawDataset read_dataset_file(const std::string& path, const TableOptions& options) {
   if (!file_exists(path)) refuse("no such file or folder", path, "check the spelling");
   std::vector<const Reader*> found;
   std::vector<std::string> looked_for, signs;
@@ -33,6 +48,8 @@ RawDataset read_dataset_file(const std::string& path) {
   if (found.size() > 1)
     refuse(fmt::format("{} data sets in one place: {}", found.size(), fmt::join(signs, ", ")), path,
            "put each into a folder of its own");
+  if (found[0]->read_with != nullptr) return found[0]->read_with(path, options);
+  refuse_options(options, *found[0]);
   return found[0]->read(path);
 }
 

@@ -19,17 +19,20 @@ struct Reader {
   bool (*recognise)(const std::string& path);
   /// DataError for whatever does not follow the format.
   RawDataset (*read)(const std::string& path);
+  /// The same with what a person says of tables; null where a format has none.
+  RawDataset (*read_with)(const std::string& path, const TableOptions& options) = nullptr;
 };
 
-extern const Reader own_graph_reader, compact_reader, gnn_benchmark_reader, geom_gcn_reader, ogb_reader,
-    ppi_reader, graphsage_reader, musae_reader;
+extern const Reader tables_reader, own_graph_reader, compact_reader, gnn_benchmark_reader, geom_gcn_reader,
+    ogb_reader, ppi_reader, graphsage_reader, musae_reader;
 
 /// All readers, in the order in which messages list them.
 const std::vector<const Reader*>& readers();
 
 /// Reads the data set at `path`, a file or a folder. The format is recognised by the names and the content of
-/// the files; DataError where none or more than one matches.
-RawDataset read_dataset_file(const std::string& path);
+/// the files; DataError where none or more than one matches, ArgumentError for options about tables where
+/// there are none.
+RawDataset read_dataset_file(const std::string& path, const TableOptions& options = {});
 
 /// Whether `name` is a path rather than the name of a set: it has a slash, or such a file exists.
 bool is_dataset_path(const std::string& name);

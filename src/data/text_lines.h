@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "data/utf8.h"
 #include "eignn/error.h"
 
 namespace eignn {
@@ -28,19 +29,28 @@ struct Where {
 }
 
 /// `text` between quotes, safe in a one-line message: bytes that are not printable become \xNN, and long text
-/// is truncated.
+/// is truncated. Letters beyond ASCII stay as they are; controls and signs that turn the direction of writing
+/// do not.
 inline std::string quote(std::string_view text) {
   constexpr size_t longest = 40;
   std::string result = "'";
-  for (const char c : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      result += c;
+  size_t at = 0;
+  while (at < text.size() && at < longest) {
+    const size_t length = utf8_length(text.substr(at));
+    const std::string_view character = text.substr(at, std::max<size_t>(length, 1));
+    const auto byte = static_cast<unsigned char>(character[0]);
+    const bool control =
+        length == 2 && character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
+    const bool format = character.substr(0, 2) == "\xe2\x80" || character.substr(0, 2) == "\xe2\x81" ||
+                        character.substr(0, 2) == "\xef\xbb";
+    if (length == 1 ? byte >= 0x20 && byte < 0x7f : length > 1 && !control && !format) {
+      result += character;
     } else {
-      result += fmt::format("\\x{:02x}", byte);
+      for (const char c : character) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
+    at += character.size();
   }
-  return result + (text.size() > longest ? "...'" : "'");
+  return result + (at < text.size() ? "...'" : "'");
 }
 
 /// `text` without the UTF-8 byte order mark that some editors write first.
@@ -99,9 +109,26 @@ class TextLines {
 
   std::string_view line() const { return line_; }
 
+  /// "line N" of the current line.
+  std::string place() const { return fmt::format("line {}", std::max<int64_t>(number_, 1)); }
+
   /// Throws the DataError "what (file, line N); remedy" about the current line.
   [[noreturn]] void refuse(std::string_view what, std::string_view remedy) const {
-    eignn::refuse(what, {origin_, fmt::format("line {}", std::max<int64_t>(number_, 1))}, remedy);
+    eignn::refuse(what, {origin_, place()}, remedy);
+  }
+
+  /// The number that `word`, a piece of the current line, spells; refused where it spells none. Returns what
+  /// keeps it from being a weight, negative or out of range, and otherwise nothing.
+  std::string parse_weight(std::string_view word, std::string_view remedy, double* weight) const {
+    std::string_view digits = word;
+    if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);  // from_chars takes no plus sign
+    if (digits.empty()) refuse("a weight is missing", remedy);
+    const char* end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, *weight);
+    if (error == std::errc::invalid_argument || stop != end) refuse(quote(word) + " is not a number", remedy);
+    const bool in_range = error == std::errc() && *weight - *weight == 0;  // infinite and NaN are not
+    if (in_range && *weight >= 0) return "";
+    return fmt::format("the weight {} is {}", quote(word), in_range ? "negative" : "out of range");
   }
 
   /// The whole number that `word`, a piece of the current line, spells.

@@ -5,10 +5,7 @@
 
 namespace eignn {
 
-namespace {
-
-// Bytes of the UTF-8 character at the start of `text`; 0 when there is none.
-size_t character_length(std::string_view text) {
+size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const unsigned lead = byte(0);
   if (lead < 0x80) return 1;
@@ -21,8 +18,6 @@ size_t character_length(std::string_view text) {
   return overlong || surrogate || past_last_code_point ? 0 : length;
 }
 
-}  // namespace
-
 size_t first_not_utf8(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -34,7 +29,7 @@ size_t first_not_utf8(std::string_view text) {
         continue;
       }
     }
-    const size_t length = character_length(text.substr(at));
+    const size_t length = utf8_length(text.substr(at));
     if (length == 0) return at;
     at += length;
   }

@@ -10,6 +10,9 @@ namespace eignn {
 /// they are ASCII.
 size_t first_not_utf8(std::string_view text);
 
+/// Bytes of the UTF-8 character at the start of `text`; 0 when there is none.
+size_t utf8_length(std::string_view text);
+
 inline bool is_utf8(std::string_view text) {
   return first_not_utf8(text) == std::string_view::npos;
 }

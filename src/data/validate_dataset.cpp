@@ -3,6 +3,9 @@
 #include <fmt/ranges.h>
 #include <torch/torch.h>
 
+#include <limits>
+#include <set>
+
 #include "eignn/dataset.h"
 #include "eignn/error.h"
 
@@ -63,6 +66,32 @@ void check_graph(const Graph& graph) {
       require(k == begin[v] || graph.target[k - 1] < head, "graph",
               fmt::format("the arcs of node {} are not ascending, or one comes twice", v), use_from_arcs);
     }
+  require(graph.weight.empty() || graph.weight.size() == graph.target.size(), "graph",
+          fmt::format("there are {} weights for {} arcs", graph.weight.size(), graph.arcs()), use_from_arcs);
+  for (const double w : graph.weight)
+    require(w > 0 && w <= std::numeric_limits<double>::max(), "graph",
+            fmt::format("{} is no weight of an arc", w), use_from_arcs);
+}
+
+// Values of a table: NaN is a gap, and a category has positions of its words.
+void check_columns(const Dataset& set) {
+  std::set<std::string> names;
+  for (size_t j = 0; j < set.columns.size(); ++j) {
+    const FeatureColumn& column = set.columns[j];
+    require(names.insert(column.name).second, "columns", fmt::format("two have the name {}", column.name),
+            "give each its own");
+    const auto values = set.features.select(1, static_cast<int64_t>(j));
+    auto fits = torch::isfinite(values);
+    if (column.is_category())
+      fits = (values >= 0)
+                 .logical_and(values < static_cast<double>(column.words.size()))
+                 .logical_and(values == values.floor());
+    const int64_t bad = first_of(fits.logical_or(torch::isnan(values)).logical_not());
+    require(bad < 0, "features",
+            fmt::format("{} of node {} is no {}", column.name, bad,
+                        column.is_category() ? "word of the category" : "finite number"),
+            "give NaN for a gap");
+  }
 }
 
 void check_features(const Dataset& set) {
@@ -72,6 +101,9 @@ void check_features(const Dataset& set) {
           "give one row per node");
   const int64_t columns = set.features.size(1);
   require(columns >= 1, "features", "there are no columns", "give at least one feature");
+  require(set.columns.empty() || static_cast<int64_t>(set.columns.size()) == columns, "columns",
+          fmt::format("there are {} for {} features", set.columns.size(), columns), "describe each feature");
+  if (!set.columns.empty() && !set.transform) return check_columns(set);
   const int64_t bad = first_of(torch::isfinite(set.features).logical_not());
   if (bad >= 0)
     throw ArgumentError(
@@ -80,6 +112,7 @@ void check_features(const Dataset& set) {
 }
 
 void check_labels(const Dataset& set) {
+  if (!set.labels.defined() && !set.known.defined() && set.splits.empty()) return;  // to be predicted
   const int64_t n = set.nodes(), classes = set.classes;
   require(classes >= 1, "classes", fmt::format("there are {} classes", classes), "give at least one");
   check_tensor(set.known, torch::kBool, "known");
@@ -91,6 +124,15 @@ void check_labels(const Dataset& set) {
     const int64_t bad = first_of(set.labels > 1);
     require(bad < 0, "labels", fmt::format("label {} of node {} is not 0 or 1", bad % classes, bad / classes),
             "use 0 and 1");
+    return;
+  }
+  if (set.is_regression()) {
+    check_tensor(set.labels, torch::kFloat64, "labels");
+    check_shape(set.labels, {n, classes}, "labels", "give one row per node and one column per number");
+    const int64_t bad =
+        first_of(torch::isfinite(set.labels).all(1).logical_or(set.known.logical_not()).logical_not());
+    require(bad < 0, "labels", fmt::format("node {} is marked as known and has no finite label", bad),
+            "give its numbers");
     return;
   }
   check_tensor(set.labels, torch::kInt64, "labels");

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "equilibrium/elimination/elimination.h"
+#include "equilibrium/signal_hops.h"
 #include "equilibrium/solver_prices.h"
 #include "equilibrium/tolerance.h"
 
@@ -15,12 +16,9 @@ namespace eignn {
 
 namespace {
 
-// Hops after which a method that is accurate to u relative to the largest entry has lost the signal. Along a
-// path the signal falls by r per hop, r + 1/r = 3/a - 1. It falls fastest where all eigenvalues of g are
-// equal, a = γ/√m.
+// Hops after which a method that is accurate to u relative to the largest entry has lost the signal.
 double reach_of_norms(double gamma, double width, double u) {
-  const double a = gamma / std::sqrt(width), half = (3 / a - 1) / 2;
-  const double r = half - std::sqrt(half * half - 1);
+  const double r = decay_per_hop(gamma, width);
   return r < 1 ? std::log(u) / std::log(r)
                : std::numeric_limits<double>::infinity();  // γ = 1, m = 1: the signal keeps its size
 }
@@ -47,7 +45,7 @@ struct Facts {
         bases(r.S, r.options.dtype),
         eliminable(elimination.updates < most_updates && factors_fit(elimination.slots)),
         reach(reach_of_norms(r.options.gamma, m, unit_roundoff(r.options.dtype))) {
-    if (eliminable) hops = r.hops >= 0 ? r.hops : longest_hops(r.S.pattern());
+    if (eliminable) hops = r.hops >= 0 ? r.hops : longest_signal_hops(r.S, decay_per_hop(r.options.gamma, m));
   }
   bool exceeds_reach() const { return eliminable && static_cast<double>(hops) > reach; }
   std::string reach_reason() const {

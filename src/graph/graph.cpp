@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "eignn/error.h"
@@ -35,6 +36,55 @@ Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector
   return graph;
 }
 
+// What becomes of the weights of duplicates.
+enum class Merge { sum, largest };
+
+// The same for arcs with weights. Those of weight 0 are left out. Duplicates are merged in the order of their
+// weights, so that the result does not depend on the order of the arcs.
+Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector<int64_t>& target,
+            const std::vector<double>& weight, Merge merge) {
+  struct Arc {
+    int64_t target;
+    double weight;
+    bool operator<(const Arc& other) const {
+      return target != other.target ? target < other.target : weight < other.weight;
+    }
+  };
+  std::vector<int64_t> begin(nodes + 1, 0);
+  for (size_t a = 0; a < source.size(); ++a) begin[source[a] + 1] += weight[a] > 0;
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  std::vector<Arc> bucket(begin.back());
+  std::vector<int64_t> cursor(begin.begin(), begin.end() - 1);
+  for (size_t a = 0; a < source.size(); ++a)
+    if (weight[a] > 0) bucket[cursor[source[a]]++] = {target[a], weight[a]};
+
+  Graph graph;
+  graph.nodes = nodes;
+  graph.row_begin.reserve(nodes + 1);
+  graph.target.reserve(bucket.size());
+  graph.weight.reserve(bucket.size());
+  for (int64_t v = 0; v < nodes; ++v) {
+    std::sort(bucket.begin() + begin[v], bucket.begin() + begin[v + 1]);
+    for (int64_t a = begin[v]; a < begin[v + 1]; ++a) {
+      const Arc& arc = bucket[a];
+      if (graph.arcs() == graph.row_begin.back() || graph.target.back() != arc.target) {
+        graph.target.push_back(arc.target);
+        graph.weight.push_back(arc.weight);
+      } else if (merge == Merge::sum) {
+        graph.weight.back() += arc.weight;
+      } else {
+        graph.weight.back() = arc.weight;  // they ascend
+      }
+      if (graph.weight.back() > std::numeric_limits<double>::max())
+        throw ArgumentError("weight",
+                            fmt::format("the weights of {} -> {} add up to infinity", v, arc.target),
+                            "divide all weights by a large number");
+    }
+    graph.row_begin.push_back(graph.arcs());
+  }
+  return graph;
+}
+
 std::vector<int64_t> sources(const Graph& graph) {
   std::vector<int64_t> source(graph.target.size());
   for (int64_t v = 0; v < graph.nodes; ++v)
@@ -44,8 +94,8 @@ std::vector<int64_t> sources(const Graph& graph) {
 
 }  // namespace
 
-Graph Graph::from_arcs(int64_t nodes, const std::vector<int64_t>& source,
-                       const std::vector<int64_t>& target) {
+Graph Graph::from_arcs(int64_t nodes, const std::vector<int64_t>& source, const std::vector<int64_t>& target,
+                       const std::vector<double>& weight) {
   if (nodes < 0 || nodes > most_nodes)
     throw ArgumentError("nodes", fmt::format("{} is no number of nodes", nodes), "give 0 or more");
   if (source.size() != target.size())
@@ -57,8 +107,18 @@ Graph Graph::from_arcs(int64_t nodes, const std::vector<int64_t>& source,
         throw ArgumentError(
             "arcs", fmt::format("node {} does not exist, arc {}: {} -> {}", end, a, source[a], target[a]),
             nodes == 0 ? "this graph has no nodes" : fmt::format("ids run from 0 to {}", nodes - 1));
-  return within_memory(nodes, static_cast<int64_t>(source.size()),
-                       [&] { return build(nodes, source, target); });
+  if (!weight.empty() && weight.size() != source.size())
+    throw ArgumentError("weight", fmt::format("{} weights for {} arcs", weight.size(), source.size()),
+                        "give one weight per arc");
+  for (size_t a = 0; a < weight.size(); ++a)
+    if (!(weight[a] >= 0 && weight[a] <= std::numeric_limits<double>::max()))
+      throw ArgumentError(
+          "weight",
+          fmt::format("the weight {} of arc {}: {} -> {} is no weight", weight[a], a, source[a], target[a]),
+          "weights are finite and not negative");
+  return within_memory(nodes, static_cast<int64_t>(source.size()), [&] {
+    return weight.empty() ? build(nodes, source, target) : build(nodes, source, target, weight, Merge::sum);
+  });
 }
 
 void check_rows(const RowsToCheck& rows) {
@@ -88,7 +148,14 @@ void check_rows(const RowsToCheck& rows) {
 }
 
 void check(const Graph& g) {
-  check_rows({g.nodes, g.row_begin, g.target, "graph", "target", "make the graph with Graph::from_arcs"});
+  const char* remedy = "make the graph with Graph::from_arcs";
+  check_rows({g.nodes, g.row_begin, g.target, "graph", "target", remedy});
+  if (!g.weight.empty() && g.weight.size() != g.target.size())
+    throw ArgumentError("graph.weight", fmt::format("{} weights for {} arcs", g.weight.size(), g.arcs()),
+                        remedy);
+  for (const double w : g.weight)
+    if (!(w > 0 && w <= std::numeric_limits<double>::max()))
+      throw ArgumentError("graph.weight", fmt::format("{} is no weight of an arc", w), remedy);
 }
 
 Graph Graph::symmetrised() const {
@@ -96,12 +163,16 @@ Graph Graph::symmetrised() const {
   std::vector<int64_t> tail = sources(*this), head = target;
   head.insert(head.end(), tail.begin(), tail.end());
   tail.insert(tail.end(), target.begin(), target.end());
-  return build(nodes, tail, head);
+  if (weight.empty()) return build(nodes, tail, head);
+  std::vector<double> both = weight;
+  both.insert(both.end(), weight.begin(), weight.end());
+  return build(nodes, tail, head, both, Merge::largest);
 }
 
 Graph Graph::transposed() const {
   check(*this);
-  return build(nodes, target, sources(*this));
+  return weight.empty() ? build(nodes, target, sources(*this))
+                        : build(nodes, target, sources(*this), weight, Merge::sum);
 }
 
 int64_t Graph::loops() const {
@@ -127,7 +198,7 @@ int64_t Graph::isolated() const {
 
 bool Graph::is_symmetric() const {
   const Graph turned = transposed();
-  return turned.row_begin == row_begin && turned.target == target;
+  return turned.row_begin == row_begin && turned.target == target && turned.weight == weight;
 }
 
 }  // namespace eignn

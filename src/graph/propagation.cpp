@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -15,8 +16,23 @@ namespace eignn {
 
 namespace {
 
+// Weights this many times as large or small as the scale would bring S, or the roots of its degrees, to the
+// edge of the floating range.
+constexpr double most_apart = 1e150;
+
+// A_ij of the arc: exactly 1 where the weights are all equal, or there are none.
+double scaled_weight(const Graph& graph, int64_t arc, double scale) {
+  const double w = graph.weight_of(arc) / scale;
+  if (!(w >= 1 / most_apart && w <= most_apart))
+    throw ArgumentError("weight",
+                        fmt::format("the weight {} of an arc is too far from the scale {} of all weights",
+                                    graph.weight_of(arc), scale),
+                        "leave out arcs that hardly count");
+  return w;
+}
+
 // Â = A (+ I); a loop of the data adds to the 1 of I.
-void add_rows(const Graph& graph, bool self_loops, Propagation& S) {
+void add_rows(const Graph& graph, bool self_loops, double scale, Propagation& S) {
   for (int64_t i = 0; i < graph.nodes; ++i) {
     bool diagonal_done = !self_loops;
     auto put = [&](int64_t j, double w) {
@@ -25,9 +41,10 @@ void add_rows(const Graph& graph, bool self_loops, Propagation& S) {
     };
     for (int64_t a = graph.row_begin[i]; a < graph.row_begin[i + 1]; ++a) {
       const int64_t j = graph.target[a];
+      const double w = scaled_weight(graph, a, scale);
       if (!diagonal_done && j > i) put(i, 1.0);
-      if (!diagonal_done && j == i) put(i, 2.0);
-      if (diagonal_done || j != i) put(j, 1.0);
+      if (!diagonal_done && j == i) put(i, 1.0 + w);
+      if (diagonal_done || j != i) put(j, w);
       if (j >= i) diagonal_done = true;
     }
     if (!diagonal_done) put(i, 1.0);
@@ -35,17 +52,21 @@ void add_rows(const Graph& graph, bool self_loops, Propagation& S) {
   }
 }
 
+// Sums in extended precision, so that the degrees of hubs have the accuracy of those of leaves.
 std::vector<double> row_sums(const Propagation& S) {
-  std::vector<double> sum(S.nodes, 0.0);
-  for (int64_t i = 0; i < S.nodes; ++i)
-    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum[i] += S.weight[e];
-  return sum;
+  std::vector<double> sums(S.nodes);
+  for (int64_t i = 0; i < S.nodes; ++i) {
+    long double sum = 0;
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum += S.weight[e];
+    sums[i] = static_cast<double>(sum);
+  }
+  return sums;
 }
 
 std::vector<double> column_sums(const Propagation& S) {
-  std::vector<double> sum(S.nodes, 0.0);
+  std::vector<long double> sum(S.nodes, 0);
   for (int64_t e = 0; e < S.entries(); ++e) sum[S.column[e]] += S.weight[e];
-  return sum;
+  return std::vector<double>(sum.begin(), sum.end());
 }
 
 std::vector<double> inverse_roots(const std::vector<double>& degree) {
@@ -55,19 +76,26 @@ std::vector<double> inverse_roots(const std::vector<double>& degree) {
 }
 
 // Under `sym` a node without outgoing weight has D^-1/2 = 0 by convention, which makes its column of S zero
-// too.
-void drop_arcs_into(const std::vector<double>& degree, Propagation& S) {
+// too. Returns the sum of the entries that each row lost.
+std::vector<double> drop_arcs_into(const std::vector<double>& degree, Propagation& S) {
+  std::vector<double> lost(S.nodes);
   Propagation kept;
   kept.nodes = S.nodes;
   for (int64_t i = 0; i < S.nodes; ++i) {
+    long double sum = 0;
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
-      if (degree[S.column[e]] == 0) continue;
+      if (degree[S.column[e]] == 0) {
+        sum += S.weight[e];
+        continue;
+      }
       kept.column.push_back(S.column[e]);
       kept.weight.push_back(S.weight[e]);
     }
     kept.row_begin.push_back(kept.entries());
+    lost[i] = static_cast<double>(sum);
   }
   S = kept;
+  return lost;
 }
 
 // A hash of an entry. The sum over a set of entries does not depend on their order.
@@ -81,30 +109,48 @@ uint64_t mixed(int64_t row, int64_t column, double weight) {
   return x ^ (x >> 31);
 }
 
-Propagation assembled(const Graph& graph, const PropagationOptions& options) {
+// The sum is taken in units of the largest weight: the mean of equal weights is exactly that weight, and
+// nothing overflows.
+double mean_weight(const Graph& graph) {
+  const double largest = *std::max_element(graph.weight.begin(), graph.weight.end());
+  long double sum = 0;
+  for (const double w : graph.weight) sum += static_cast<long double>(w) / largest;
+  return static_cast<double>(sum / static_cast<long double>(graph.weight.size()) * largest);
+}
+
+double checked_scale(const Graph& graph, double scale) {
+  if (!(scale >= 0 && scale <= std::numeric_limits<double>::max()))
+    throw ArgumentError("weight-scale", fmt::format("{} is no scale of weights", scale),
+                        "give a positive number, or 0 for the mean");
+  if (graph.weight.empty()) return 1;
+  return scale > 0 ? scale : mean_weight(graph);
+}
+
+Propagation assembled(const Graph& given, const PropagationOptions& options) {
   Propagation S;
-  S.nodes = graph.nodes;
+  S.nodes = given.nodes;
+  const bool symmetric = options.direction == Direction::undirected || given.is_symmetric();
+  const double scale = checked_scale(given, options.weight_scale);
   switch (options.direction) {
     case Direction::undirected:
-      add_rows(graph.symmetrised(), options.self_loops, S);
+      add_rows(given.symmetrised(), options.self_loops, scale, S);
       break;
     case Direction::in:
-      add_rows(graph, options.self_loops, S);
+      add_rows(given, options.self_loops, scale, S);
       break;
     case Direction::out:
-      add_rows(graph.transposed(), options.self_loops, S);
+      add_rows(given.transposed(), options.self_loops, scale, S);
       break;
   }
-  const bool symmetric = options.direction == Direction::undirected || graph.is_symmetric();
 
   const std::vector<double> out_degree = row_sums(S);
   if (symmetric || options.normalise == Normalisation::sym) {
-    if (!symmetric) drop_arcs_into(out_degree, S);
+    // h_i is the degree, or 1 for a node without any.
+    S.slack.assign(S.nodes, 0.0);
+    if (!symmetric) S.slack = drop_arcs_into(out_degree, S);
+    for (int64_t i = 0; i < S.nodes; ++i)
+      if (!(out_degree[i] > 0)) S.slack[i] = 1;
     S.left = S.right = inverse_roots(out_degree);
-    const std::vector<double> kept = row_sums(S);
-    S.slack.resize(S.nodes);
-    // h_i is the degree, or 1 for a node without any: both are integers, so the slack is exact.
-    for (int64_t i = 0; i < S.nodes; ++i) S.slack[i] = out_degree[i] > 0 ? out_degree[i] - kept[i] : 1.0;
   } else {
     S.left = inverse_roots(out_degree);
     S.right = inverse_roots(column_sums(S));
@@ -118,6 +164,11 @@ Propagation assembled(const Graph& graph, const PropagationOptions& options) {
 Propagation make_propagation(const Graph& graph, const PropagationOptions& options) {
   check(graph);
   return within_memory(graph.nodes, graph.arcs(), [&] { return assembled(graph, options); });
+}
+
+double scale_of_weights(const Graph& graph, const PropagationOptions& options) {
+  check(graph);
+  return checked_scale(graph, options.weight_scale);
 }
 
 void check(const Propagation& S) {

@@ -13,7 +13,9 @@ enum class Stream : uint64_t {
   noise = 4,
   batches = 5,
   graph = 6,
-  attack = 7
+  attack = 7,
+  conformal = 8,
+  explain = 9
 };
 
 /// The seed of a stream at a step: SplitMix64's finaliser of (seed, stream, step).

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 #include "eignn/error.h"
 #include "eignn/model.h"
 #include "equilibrium/tf32.h"
 #include "models/check_features.h"
+#include "models/equilibrium_model.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
 #include "models/unit_rows.h"
@@ -31,7 +35,7 @@ torch::Tensor starting_F(Start start, int64_t m, at::Generator generator) {
   return {};
 }
 
-class Eignn : public Model {
+class Eignn : public Model, public EquilibriumModel {
  public:
   Eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes, const EignnOptions& options,
         uint64_t seed)
@@ -65,15 +69,18 @@ class Eignn : public Model {
       encoder_weight_ = parameter("encoder_weight", uniform_weight(m, X.size(1), generator));
       encoder_bias_ = parameter("encoder_bias", torch::zeros({m}, torch::kFloat64));
     }
+    if (options.intercept) intercept_ = parameter("intercept", torch::zeros({classes}, torch::kFloat64));
     for (GraphPart& part : parts) {
       parts_.push_back({std::move(part.solver), graphs_.rows_of(parts_.size(), X).to(type_), {}});
       parts_.back().solved.resize(F_.size());
     }
   }
 
-  // Z is linear in X, and batch norm in evaluation is affine, since its moments are fixed.
+  // Z is linear in X, or affine behind an encoder without an activation; batch norm in evaluation is affine,
+  // since its moments are fixed.
   bool linear_in_features() const override {
-    return options_.encoder == 0 && (options_.head == Head::plain || options_.head == Head::batch_norm);
+    const bool affine_encoder = options_.encoder == 0 || options_.encoder_activation == Activation::none;
+    return affine_encoder && (options_.head == Head::plain || options_.head == Head::batch_norm);
   }
 
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
@@ -90,10 +97,66 @@ class Eignn : public Model {
     return parts_[0].solver->shares_solves() ? seconds : 0;
   }
 
+  // What explanations read (models/equilibrium_model.h).
+
+  NodePlace place_of(int64_t node) const override {
+    const auto piece = graphs_.apart(torch::tensor({node}, torch::kInt64)).pieces.at(0);
+    return {static_cast<int64_t>(piece.graph), piece.rows.item<int64_t>()};
+  }
+  torch::Tensor nodes_of(int64_t graph) const override {
+    return graphs_.rows_of(static_cast<size_t>(graph), torch::arange(nodes(), torch::kInt64));
+  }
+  const Solver& solver_of(int64_t graph) const override { return *parts_.at(graph).solver; }
+  torch::Tensor features_of(int64_t graph) const override { return parts_.at(graph).X; }
+  torch::Tensor encode(const torch::Tensor& X) const override { return encoded(X); }
+  bool encoder_is_affine() const override {
+    return options_.encoder == 0 || options_.encoder_activation == Activation::none;
+  }
+  int64_t equilibria() const override { return static_cast<int64_t>(F_.size()); }
+  torch::Tensor propagation_weight(int64_t k) const override { return F_.at(k); }
+
+  std::shared_ptr<const Equilibrium> solved_for(int64_t graph, int64_t k, const torch::Tensor& H) override {
+    Part& part = parts_.at(graph);
+    if (H.is_same(part.X)) return solved(part, k, part.X);
+    const torch::NoGradGuard guard;
+    const ProductsInTf32 in_full(false, type_.device());
+    return part.solver->solve(F_.at(k), H);
+  }
+
+  std::optional<AffineHead> affine_head() const override {
+    if (options_.head == Head::residual) return {};
+    const bool batch_norm = options_.head == Head::batch_norm;
+    auto [C, c] =
+        batch_norm ? through_running_moments() : std::make_pair(B_.t(), torch::zeros({1, classes()}, type_));
+    if (intercept_.defined()) c = c + intercept_;
+    return AffineHead{C, c.squeeze(0), options_.head == Head::l2};
+  }
+
+  torch::Tensor head(const torch::Tensor& z, const torch::Tensor& x) const override {
+    if (const auto affine = affine_head())
+      return (affine->of_unit_rows ? unit_rows(z) : z).mm(affine->slope) + affine->constant;
+    const auto f = residual_->forward(z, x, [](const torch::Tensor& h) { return h; });
+    return intercept_.defined() ? f + intercept_ : f;
+  }
+
  protected:
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const Place place = graphs_.stacked(index);
     if (place.graphs.empty()) return torch::zeros({0, classes()}, type_);
+    const auto f = scores_without_intercept(place);
+    return intercept_.defined() ? f + intercept_ : f;
+  }
+
+  void do_use_features(const torch::Tensor& X) override {
+    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].X = graphs_.rows_of(g, X).to(type_);
+    forget();  // they were solved for other features
+    projection_ = nullptr;
+  }
+
+ private:
+  using Place = GraphParts::Stacked;
+
+  torch::Tensor scores_without_intercept(const Place& place) {
     switch (options_.head) {
       case Head::plain:
         if (can_project()) return projected(projection(), F_[0], B_.t(), place.index);
@@ -107,9 +170,7 @@ class Eignn : public Model {
       case Head::batch_norm: {
         const auto& [weight, bias] = std::tie(norm_->weight, norm_->bias);
         if (!is_training()) {  // an affine map of z: scores = z C + c
-          const auto slope = weight * (norm_->running_var + norm_->options.eps()).rsqrt();
-          const auto C = slope.unsqueeze(1) * B_.t();
-          const auto c = (bias - norm_->running_mean * slope).unsqueeze(0).mm(B_.t());
+          const auto [C, c] = through_running_moments();
           return (without_gradients() ? scores_through(place, C) : Z(place).plain().mm(C)) + c;
         }
         const auto [z, moments] = Z_with_moments(place);
@@ -122,15 +183,6 @@ class Eignn : public Model {
     }
     return {};
   }
-
-  void do_use_features(const torch::Tensor& X) override {
-    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].X = graphs_.rows_of(g, X).to(type_);
-    forget();  // they were solved for other features
-    projection_ = nullptr;
-  }
-
- private:
-  using Place = GraphParts::Stacked;
 
   struct Part {
     std::unique_ptr<Solver> solver;
@@ -157,6 +209,13 @@ class Eignn : public Model {
     for (const size_t g : place.graphs) below.push_back(Z_of(parts_[g], {}).plain());
     const auto rows = torch::cat(below, 0);
     return {place.index.defined() ? rows.index_select(0, place.index) : rows, {}};
+  }
+
+  // Batch norm with the running moments and the linear layer after it are an affine map of z: z C + c.
+  std::pair<torch::Tensor, torch::Tensor> through_running_moments() const {
+    const auto& [weight, bias] = std::tie(norm_->weight, norm_->bias);
+    const auto slope = weight * (norm_->running_var + norm_->options.eps()).rsqrt();
+    return {slope.unsqueeze(1) * B_.t(), (bias - norm_->running_mean * slope).unsqueeze(0).mm(B_.t())};
   }
 
   // Gradients are off, so the scores are projected without forming Z.
@@ -268,7 +327,13 @@ class Eignn : public Model {
     if (!part.solved[k]) {
       const torch::NoGradGuard guard;
       const ProductsInTf32 in_full(false, type_.device());
-      part.solved[k] = part.solver->solve(F_[k], X);
+      try {
+        part.solved[k] = part.solver->solve(F_[k], X);
+      } catch (const ArgumentError& error) {
+        // The features were checked when they came: what is out of range is what the encoder makes of them.
+        if (options_.encoder == 0 || error.field() != "X") throw;
+        throw ConvergenceError("the encoded features are not finite", "", "lower lr, or use dtype float64");
+      }
     }
     return part.solved[k];
   }
@@ -286,7 +351,9 @@ class Eignn : public Model {
   }
 
   torch::Tensor encoded(const torch::Tensor& X) const {
-    return options_.encoder > 0 ? torch::relu(torch::addmm(encoder_bias_, X, encoder_weight_.t())) : X;
+    if (options_.encoder == 0) return X;
+    const auto H = torch::addmm(encoder_bias_, X, encoder_weight_.t());
+    return options_.encoder_activation == Activation::relu ? torch::relu(H) : H;
   }
 
   EignnOptions options_;
@@ -294,7 +361,7 @@ class Eignn : public Model {
   GraphParts graphs_;
   std::vector<Part> parts_;  // one for each graph
   std::vector<torch::Tensor> F_;
-  torch::Tensor B_, encoder_weight_, encoder_bias_;
+  torch::Tensor B_, encoder_weight_, encoder_bias_, intercept_;
   torch::nn::BatchNorm1d norm_{nullptr};
   std::shared_ptr<ResidualHead> residual_;
   std::shared_ptr<const Projection> projection_;  // of one F and one B

@@ -61,6 +61,11 @@ void add_alike_nodes(BaselineInputs& inputs) {
 
 }  // namespace
 
+bool reads_edge_weights(const ModelOptions& options) {
+  return !std::holds_alternative<GatOptions>(options) && !std::holds_alternative<H2gcnOptions>(options) &&
+         !std::holds_alternative<GraphsageOptions>(options);
+}
+
 std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,
                                      const torch::Tensor& X, int64_t classes,
                                      const torch::TensorOptions& type, uint64_t seed) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "data/catalogue.h"
+#include "data/edge_weights.h"
 #include "data/graph_file.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/extremes.h"
@@ -14,6 +16,7 @@
 #include "report/look_up.h"
 #include "run/checkpoint.h"
 #include "run/result_json.h"
+#include "run/training_record.h"
 #include "train/assemble.h"
 #include "train/plan_request.h"
 
@@ -28,7 +31,7 @@ void add_row(ContentHash& hash, const torch::Tensor& table, int64_t v) {
   hash.add(static_cast<const char*>(table.data_ptr()) + static_cast<size_t>(v) * bytes, bytes);
 }
 
-// The number of nodes that repeat an earlier one, with the same features, label and neighbours.
+// The number of nodes that repeat an earlier one, with the same features, label, neighbours and weights.
 int64_t duplicate_nodes(const Dataset& dataset) {
   const Graph both_ways = dataset.graph.symmetrised();
   const auto X = dataset.features.contiguous(), labels = dataset.labels.contiguous();
@@ -40,19 +43,27 @@ int64_t duplicate_nodes(const Dataset& dataset) {
     add_row(hash, X, v);
     add_row(hash, labels, v);
     hash.add(both_ways.target.data() + begin, static_cast<size_t>(end - begin) * sizeof(int64_t));
+    if (!both_ways.weight.empty())
+      hash.add(both_ways.weight.data() + begin, static_cast<size_t>(end - begin) * sizeof(double));
     duplicates += !seen.insert(hash.hex()).second;
   }
   return duplicates;
 }
 
-GraphFacts facts_of(const Graph& graph, int64_t arcs_in_file) {
-  return {graph.nodes,
-          arcs_in_file < 0 ? graph.arcs() : arcs_in_file,
-          graph.arcs(),
-          graph.loops(),
-          graph.undirected_edges(),
-          weak_components(graph).count,
-          graph.isolated()};
+GraphFacts facts_of(const Graph& graph, int64_t arcs_in_file, const PropagationOptions& options) {
+  GraphFacts facts = {graph.nodes,
+                      arcs_in_file < 0 ? graph.arcs() : arcs_in_file,
+                      graph.arcs(),
+                      graph.loops(),
+                      graph.undirected_edges(),
+                      weak_components(graph).count,
+                      graph.isolated(),
+                      {}};
+  if (!graph.weight.empty()) {
+    const auto [least, most] = std::minmax_element(graph.weight.begin(), graph.weight.end());
+    facts.weights = WeightFacts{*least, *most, scale_of_weights(graph, options)};
+  }
+  return facts;
 }
 
 LabelFacts labels_of(const Dataset& dataset) {
@@ -61,8 +72,11 @@ LabelFacts labels_of(const Dataset& dataset) {
   facts.features = dataset.feature_count();
   facts.classes = dataset.classes;
   facts.multi_label = dataset.multi_label();
+  facts.regression = dataset.is_regression();
   facts.unknown_labels = dataset.nodes() - dataset.known.sum().item<int64_t>();
-  if (facts.multi_label) {
+  if (facts.regression) {
+    facts.classes = 0;
+  } else if (facts.multi_label) {
     const auto counts = labels.sum(0, /*keepdim=*/false, torch::kInt64);
     facts.class_counts = {counts.data_ptr<int64_t>(), counts.data_ptr<int64_t>() + counts.numel()};
   } else {
@@ -76,7 +90,7 @@ LabelFacts labels_of(const Dataset& dataset) {
   facts.duplicate_nodes = duplicate_nodes(dataset);
   for (const Split& split : dataset.splits)
     facts.splits.push_back({split.train.size(0), split.val.size(0), split.test.size(0)});
-  if (!dataset.splits.empty()) {
+  if (!dataset.splits.empty() && !facts.regression) {
     const LookUp look_up = look_up_score_of(dataset, dataset.splits[0]);
     facts.look_up_score = look_up.score;
     facts.most_frequent_class = look_up.constant;
@@ -125,9 +139,9 @@ void add_label_warnings(const Dataset& dataset, const LabelFacts& facts, Inspect
   if (dataset.drawn_split)
     out.warnings.push_back(
         fmt::format("the files have no split: one is drawn by the seed (60 / 20 / 20 % of {})",
-                    dataset.graphs() > 1    ? "the graphs"
-                    : dataset.multi_label() ? "the labelled nodes"
-                                            : "each class"));
+                    dataset.graphs() > 1                               ? "the graphs"
+                    : dataset.multi_label() || dataset.is_regression() ? "the labelled nodes"
+                                                                       : "each class"));
 }
 
 template <class Value>
@@ -147,6 +161,11 @@ void add_labels(const LabelFacts& facts, Json& json) {
   json["splits"] = Json::array();
   for (const auto& split : facts.splits)
     json["splits"].push_back({{"train", split.train}, {"val", split.val}, {"test", split.test}});
+  if (facts.regression) {
+    json["regression"] = true;
+    json["look_up"] = nullptr;
+    return;
+  }
   json["look_up"] = {{"metric", facts.multi_label ? "micro_f1" : "accuracy"},
                      {"test", facts.look_up_score},
                      {"most_frequent_class", facts.most_frequent_class}};
@@ -171,9 +190,14 @@ Inspection inspect(const Dataset& dataset, const TrainConfig& config) {
   out.dataset = dataset.name;
   out.format = dataset.format.empty() ? "built in" : dataset.format;
   out.graphs = dataset.graphs();
-  out.graph = facts_of(dataset.graph, dataset.arcs_in_file);
+  out.graph = facts_of(dataset.graph, dataset.arcs_in_file, config.propagation);
   add_graph_warnings(out.graph, out);
   add_matrix(make_propagation(dataset, config), out);
+  out.columns = dataset.report;
+  if (!dataset.labels.defined() && !dataset.why_unlabelled.empty())
+    out.warnings.push_back(dataset.why_unlabelled + ": the data can be predicted, not trained on");
+  if (dataset.labels.defined() && dataset.splits.empty())
+    out.warnings.emplace_back("too few labels for a split: the data can be predicted, not trained on");
   if (dataset.labels.defined()) {
     out.labels = labels_of(dataset);
     add_label_warnings(dataset, *out.labels, out);
@@ -185,7 +209,7 @@ Inspection inspect(const Dataset& dataset, const TrainConfig& config) {
 
 Inspection inspect(const Graph& graph, const TrainConfig& config, int64_t arcs_in_file) {
   Inspection out;
-  out.graph = facts_of(graph, arcs_in_file);
+  out.graph = facts_of(graph, arcs_in_file, config.propagation);
   add_graph_warnings(out.graph, out);
   const Propagation S = make_propagation(graph, config.propagation);
   add_matrix(S, out);
@@ -194,14 +218,15 @@ Inspection inspect(const Graph& graph, const TrainConfig& config, int64_t arcs_i
 }
 
 Inspection inspect_graph_file(const std::string& path, const std::string& format, const TrainConfig& config) {
-  const ArcList arcs = read_graph(path, format);
+  ArcList arcs = read_graph(path, format);
+  take_weights(arcs, config.edge_weights, path);
   int64_t nodes = arcs.nodes;
   if (nodes < 0)
     for (const auto* ends : {&arcs.source, &arcs.target})
       for (const int64_t id : *ends) nodes = std::max(nodes, id + 1);
   nodes = std::max<int64_t>(nodes, 0);
   check_node_range(arcs, nodes, path);
-  return inspect(Graph::from_arcs(nodes, arcs.source, arcs.target), config,
+  return inspect(Graph::from_arcs(nodes, arcs.source, arcs.target, arcs.weight), config,
                  static_cast<int64_t>(arcs.source.size()));
 }
 
@@ -214,7 +239,22 @@ Inspection inspect_dataset(const TrainConfig& config) {
 
 InspectionJson inspect_checkpoint(const std::string& path) {
   const TrainedModel trained = load_model(path);
-  Json json = {{"checkpoint", path}, {"features", trained.features()}, {"classes", trained.classes()}};
+  Json json = {{"checkpoint", path},
+               {"task", name(trained.task())},
+               {"features", trained.features()},
+               {"feature_names", trained.feature_names()},
+               {"classes", trained.classes()},
+               {"class_names", trained.class_names()}};
+  if (const auto& nodes = trained.record()->nodes) {
+    const auto [train, val, test] = nodes->counts();
+    json["training_graph"] = {{"dataset", trained.config().dataset},
+                              {"nodes", nodes->nodes()},
+                              {"arcs", nodes->arcs()},
+                              {"train", train},
+                              {"val", val},
+                              {"test", test},
+                              {"digest", nodes->digest()}};
+  }
   Json weights;
   for (const auto& [name, tensor] : trained.weights()) weights[name] = tensor.sizes().vec();
   json["weights"] = weights;
@@ -226,7 +266,7 @@ InspectionJson inspect_checkpoint(const std::string& path) {
 
 InspectionJson inspection_json(const Inspection& inspection) {
   Json json;
-  if (inspection.labels) json = {{"dataset", inspection.dataset}, {"format", inspection.format}};
+  if (!inspection.dataset.empty()) json = {{"dataset", inspection.dataset}, {"format", inspection.format}};
   const GraphFacts& graph = inspection.graph;
   json["nodes"] = graph.nodes;
   json["arcs_in_file"] = graph.arcs_in_file;
@@ -235,6 +275,9 @@ InspectionJson inspection_json(const Inspection& inspection) {
   json["undirected_edges"] = graph.undirected_edges;
   json["components"] = graph.components;
   json["isolated"] = graph.isolated;
+  json["weights"] = nullptr;
+  if (const auto& weights = graph.weights)
+    json["weights"] = {{"min", weights->min}, {"max", weights->max}, {"scale", weights->scale}};
   if (inspection.labels) {
     json["graphs"] = inspection.graphs;
     add_labels(*inspection.labels, json);
@@ -246,6 +289,7 @@ InspectionJson inspection_json(const Inspection& inspection) {
   }
   json["spectrum"] = nullptr;
   if (const auto& range = inspection.spectrum) json["spectrum"] = {{"min", range->min}, {"max", range->max}};
+  if (!inspection.columns.empty()) json["columns"] = columns_json(inspection.columns);
   if (inspection.plan) json["planner"] = plan_json(*inspection.plan);
   json["warnings"] = inspection.warnings;
   return json;

@@ -9,6 +9,7 @@
 #include "equilibrium/stopwatch.h"
 #include "run/conclude.h"
 #include "run/run_folder.h"
+#include "run/training_record.h"
 #include "train/early_stopping.h"
 #include "train/run_batch.h"
 #include "train/trainer.h"
@@ -28,6 +29,7 @@ Run start(const TrainConfig& config, const std::string& folder, const Dataset& d
   Run run{nullptr, EarlyStopping(config.stopping, config.patience), {}, {}};
   run.result.summary.config = config;
   run.result.summary.split = split_number(config, dataset);
+  run.result.summary.columns = dataset.report;
   run.result.summary.threads = threads;
   run.result.summary.interrupted = true;
   if (!folder.empty()) run.folder = std::make_unique<RunFolder>(RunFolder::create(folder, config));
@@ -44,6 +46,7 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
   const Execution execution(configs.at(0));
   const int64_t threads = execution.threads();
   require_batchable(configs[0], dataset);
+  require_same_features(configs, dataset);
   std::vector<Run> runs;
   std::vector<int64_t> live;  // the index in `runs` of each run still in the batch
   for (size_t k = 0; k < configs.size(); ++k) {
@@ -67,8 +70,10 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
     Trainer trainer(summary.config, dataset, summary.split, spectra);
     const auto F_start = trainer.model().propagation_weights()[0].detach().clone();
     try {
+      const auto record =
+          std::make_shared<const TrainingRecord>(record_of(dataset, dataset.splits[summary.split]));
       conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
-               summary);
+               record, summary);
       summary.interrupted = false;
     } catch (const ConvergenceError&) {
       run.result.failure = std::current_exception();

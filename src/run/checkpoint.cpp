@@ -11,8 +11,10 @@
 #include "data/tensor_bytes.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
+#include "run/training_record.h"
 #include "train/assemble.h"
 #include "train/config_toml.h"
 #include "train/torch_settings.h"
@@ -21,9 +23,12 @@ namespace eignn {
 
 namespace {
 // In format 1 the configuration has the fields of all models, in format 2 those of the run's model. Format 3
-// has a digest of the content.
+// has a digest of the content. Format 4 has a record of the training data; settings that came with it mean in
+// older files what the programs of then did (assign_known).
 constexpr const char* format_prefix = "eignn-checkpoint-";
-constexpr int format_number = 3, first_sealed_format = 3;
+constexpr int format_number = 4, first_sealed_format = 3, first_recorded_format = 4;
+// The state of an unfinished run, from which the best weights so far may be taken.
+constexpr const char* best_prefix = "best.";
 constexpr const char* config_prefix = "config.";
 
 // The number of the file's format; DataError when this program does not know it.
@@ -101,65 +106,134 @@ void load_state(Model& model, const std::map<std::string, torch::Tensor>& state,
 }
 
 TrainedModel::TrainedModel(TrainConfig config, int64_t features, int64_t classes, bool multi_label,
-                           std::map<std::string, torch::Tensor> weights)
+                           std::map<std::string, torch::Tensor> weights,
+                           std::shared_ptr<const TrainingRecord> record)
     : config_(std::move(config)),
       features_(features),
       classes_(classes),
-      multi_label_(multi_label),
-      weights_(std::move(weights)) {
+      weights_(std::move(weights)),
+      record_(std::move(record)) {
+  if (!record_) {
+    auto plain = std::make_shared<TrainingRecord>();
+    plain->task = multi_label ? Task::labels : Task::classes;
+    record_ = std::move(plain);
+  }
   validate_settings(config_);
+}
+
+void describe_model(const TrainedModel& model, SafeTensors& content) {
+  content.metadata["features"] = std::to_string(model.features());
+  content.metadata["classes"] = std::to_string(model.classes());
+  for (const auto& [name, value] : to_strings(model.config())) content.metadata[config_prefix + name] = value;
+  save_record(*model.record(), content);
 }
 
 void TrainedModel::save(const std::string& path) const {
   SafeTensors content;
   content.metadata = {{"format", fmt::format("{}{}", format_prefix, format_number)},
                       {"version", version()},
-                      {"commit", built_commit()},
-                      {"features", std::to_string(features_)},
-                      {"classes", std::to_string(classes_)},
-                      {"labels", multi_label_ ? "sets" : "single"}};
-  for (const auto& [name, value] : to_strings(config_)) content.metadata[config_prefix + name] = value;
+                      {"commit", built_commit()}};
+  describe_model(*this, content);
   for (const auto& [name, tensor] : weights_) content.tensors[name] = to_bytes(tensor);
   seal(content);
   write_safetensors(path, content);
 }
 
+namespace {
+
+// The weights of `content`: those whose names begin with `prefix`, without it, but for what is recorded of
+// the training data.
+std::map<std::string, torch::Tensor> weights_of(const SafeTensors& content, const std::string& prefix,
+                                                Precision precision, const std::string& path) {
+  std::map<std::string, torch::Tensor> weights;
+  for (const auto& [name, bytes] : content.tensors) {
+    if (name.rfind(prefix, 0) != 0 || name.rfind(record_prefix, 0) == 0) continue;
+    auto tensor = to_tensor(bytes);
+    if (tensor.is_floating_point() && !torch::isfinite(tensor).all().item<bool>())
+      throw DataError(path, name, "a weight is not finite", "train again");
+    require_type(tensor, name, precision, path);
+    weights[name.substr(prefix.size())] = tensor;
+  }
+  return weights;
+}
+
+// What the record says of features and classes must fit the model's widths.
+void require_widths(const TrainingRecord& record, int64_t features, int64_t classes,
+                    const std::string& path) {
+  const auto require = [&](bool fits, const char* key) {
+    if (!fits)
+      throw DataError(path, key, "this does not fit the model's widths",
+                      "was the file put together from two?");
+  };
+  require(record.class_names.empty() || static_cast<int64_t>(record.class_names.size()) == classes,
+          "class_names");
+  require(!record.transform || record.transform->outputs() == features, "features.transform");
+  require(record.task != Task::regression || static_cast<int64_t>(record.target.mean.size()) == classes,
+          "target");
+}
+
+// `recorded`: the file has a record of the training data. `complete`: it has every setting of its model.
+TrainedModel model_of(const SafeTensors& content, const std::string& path, const std::string& prefix,
+                      bool recorded, bool complete) {
+  const int64_t features = saved_number(content, "features", path),
+                classes = saved_number(content, "classes", path);
+  for (const auto& [key, value] : {std::pair("features", features), std::pair("classes", classes)})
+    if (value < 1) throw DataError(path, key, fmt::format("{} is no number of them", value), "train again");
+  TrainConfig config;
+  try {
+    assign_saved(config, content.metadata, complete);
+    validate_settings(config);
+  } catch (const ArgumentError& error) {  // the file is wrong, not the caller's arguments
+    throw DataError(path, "", fmt::format("the checkpoint's configuration does not hold: {}", error.what()),
+                    "take another copy of the file, or train again");
+  }
+  std::shared_ptr<const TrainingRecord> record;
+  if (recorded) {
+    record = std::make_shared<TrainingRecord>(load_record(content, path));
+    require_widths(*record, features, classes, path);
+  }
+  const auto labels = content.metadata.find("labels");  // of formats 1 to 3
+  if (labels != content.metadata.end() && labels->second != "sets" && labels->second != "single")
+    throw DataError(path, "labels", fmt::format("{} is neither single nor sets", quote(labels->second)),
+                    "copy the file again");
+  const bool multi_label = labels != content.metadata.end() && labels->second == "sets";
+  auto weights = weights_of(content, prefix, config.dtype, path);
+  return {std::move(config), features, classes, multi_label, std::move(weights), std::move(record)};
+}
+
+// The best weights so far of a run that is not finished.
+TrainedModel load_unfinished(const std::string& folder) {
+  const std::string path = folder + "/resume.safetensors";
+  const SafeTensors content = read_safetensors(path);
+  const auto format = content.metadata.find("format");
+  if (format == content.metadata.end() || format->second != resume_format)
+    throw DataError(folder, "", "this run is not finished, and an older version began it",
+                    "go on with it first");
+  check_seal(content, path, /*required=*/true);
+  TrainedModel model = model_of(content, path, best_prefix, /*recorded=*/true, /*complete=*/true);
+  if (model.weights().empty())
+    throw DataError(folder, "", "this run is not finished, and no epoch of it had a finite validation loss",
+                    "go on with it first");
+  warn(fmt::format("{} is not finished: these are its best weights so far, of epoch {}", folder,
+                   saved_number(content, "best_epoch", path)));
+  return model;
+}
+
+}  // namespace
+
 TrainedModel load_model(const std::string& given) {
   const std::string path = std::filesystem::is_directory(given) ? given + "/model.safetensors" : given;
   if (path != given && !std::filesystem::exists(path)) {
-    if (is_interrupted_run(given))
-      throw DataError(given, "", "this run is not finished", "go on with it first");
+    if (is_interrupted_run(given)) return load_unfinished(given);
     if (std::filesystem::exists(given + "/split-0"))
       throw DataError(given, "", "the folder holds the runs of several splits",
                       fmt::format("name one, such as {}/split-0", given));
   }
   const SafeTensors content = read_safetensors(path);
-  const bool sealed = format_of(content, path) >= first_sealed_format;
-  check_seal(content, path, sealed);
-  const int64_t features = saved_number(content, "features", path),
-                classes = saved_number(content, "classes", path);
-  for (const auto& [key, value] : {std::pair("features", features), std::pair("classes", classes)})
-    if (value < 1) throw DataError(path, key, fmt::format("{} is no number of them", value), "train again");
-  const auto labels = content.metadata.find("labels");
-  if (labels != content.metadata.end() && labels->second != "sets" && labels->second != "single")
-    throw DataError(path, "labels", fmt::format("{} is neither single nor sets", quote(labels->second)),
-                    "copy the file again");
-  TrainConfig config;
-  try {
-    assign_saved(config, content.metadata, /*complete=*/sealed);
-    validate_settings(config);
-  } catch (const ArgumentError& error) {  // the file is wrong, not the caller's arguments
-    throw DataError(path, "", fmt::format("the checkpoint's configuration does not hold: {}", error.what()));
-  }
-  std::map<std::string, torch::Tensor> weights;
-  for (const auto& [name, bytes] : content.tensors) {
-    auto tensor = to_tensor(bytes);
-    if (tensor.is_floating_point() && !torch::isfinite(tensor).all().item<bool>())
-      throw DataError(path, name, "a weight is not finite", "train again");
-    require_type(tensor, name, config.dtype, path);
-    weights[name] = tensor;
-  }
-  return {config, features, classes, labels != content.metadata.end() && labels->second == "sets", weights};
+  const int format = format_of(content, path);
+  const bool recorded = format >= first_recorded_format;
+  check_seal(content, path, format >= first_sealed_format);
+  return model_of(content, path, "", recorded, /*complete=*/recorded);
 }
 
 std::shared_ptr<Model> restore_model(const TrainedModel& trained, const Dataset& dataset,

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ double bytes_to_write(const std::map<std::string, torch::Tensor>& state, const D
                       const TrainConfig& config, bool resumable);
 
 /// Ends a run: tests the best weights, fills in the summary and writes the folder, if there is one. `F_start`
-/// are the initial propagation weights.
+/// are the initial propagation weights, `record` is what the checkpoint keeps of the data.
 void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const RunState& progress,
-              const std::vector<torch::Tensor>& F_start, double preprocess_seconds, RunResult& summary);
+              const std::vector<torch::Tensor>& F_start, double preprocess_seconds,
+              const std::shared_ptr<const TrainingRecord>& record, RunResult& summary);
 
 }  // namespace eignn

@@ -26,7 +26,8 @@ namespace eignn {
 
 namespace {
 
-// The data set of the last job, since many jobs share one.
+// The data set of the last job, since many jobs share one; its features may be scaled by the training nodes
+// of each split.
 class LoadedOnce {
  public:
   const Dataset& operator()(const TrainConfig& config) {
@@ -37,15 +38,23 @@ class LoadedOnce {
       if (field.group == Field::Group::data) wanted += fmt::format("{} = {}\n", field.name, field.get());
     if (wanted != key_) {
       key_.clear();
-      dataset_ = load_dataset(config);
+      raw_ = load_raw_dataset(config);
+      per_split_ = features_depend_on_split(raw_, config);
+      // Where all splits share their features, the data as they were read are not needed again.
+      dataset_ = per_split_ ? prepared(raw_, config) : prepared(std::move(raw_), config);
       key_ = wanted;
+      split_ = config.split;
+    } else if (per_split_ && config.split != split_) {
+      dataset_ = prepared(raw_, config);
+      split_ = config.split;
     }
     return dataset_;
   }
 
  private:
-  std::string key_;
-  Dataset dataset_;
+  std::string key_, split_;
+  bool per_split_ = false;
+  Dataset raw_, dataset_;
 };
 
 JobOptions::Watch watch_for(const JobOptions& options, int64_t epochs) {
@@ -57,12 +66,18 @@ std::string last_line(std::string text) {
   return text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
 }
 
+// The last line that says an error; the last of all where none does.
+std::string error_line(const std::string& text) {
+  const size_t at = text.rfind("eignn: error: ");
+  return at == std::string::npos ? last_line(text) : last_line(text.substr(at, text.find('\n', at) - at));
+}
+
 // Why a child ended without a result, in words.
 std::string end_in_words(int exit_code, const std::string& errors) {
   if (exit_code > 128)
     return fmt::format("a run was ended by signal {}{}", exit_code - 128,
                        exit_code == 128 + SIGKILL ? ", as the system does when memory runs out" : "");
-  return fmt::format("a run failed with exit code {}: {}", exit_code, last_line(read_whole_file(errors)));
+  return fmt::format("a run failed with exit code {}: {}", exit_code, error_line(read_whole_file(errors)));
 }
 
 // Whether a child ended because it was told to: it saved what it had, or the signal came before it could. A
@@ -104,9 +119,11 @@ RunResult run_here(const Job& job, bool resume, const JobOptions& options, const
   const auto watch = watch_for(options, job.config.epochs);
   TrainHooks hooks;
   if (watch) hooks.on_epoch = [&](const EpochReport& report) { watch({report}); };
+  hooks.on_data = options.on_data;
   hooks.interrupted = options.interrupted;
+  hooks.on_start = options.on_start;
   SpectrumCache spectra;
-  RunResult result = train(job.config, job.folder, resume, hooks, data, &spectra);
+  RunResult result = train(job.config, job.folder, resume, hooks, data, &spectra, job.resumed_epochs);
   if (result.interrupted) throw InterruptedError(job.folder, result.epochs);
   return result;
 }
@@ -206,7 +223,9 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
       }
       std::string shared;
       for (const auto& [name, value] : to_strings(jobs[k].config))
-        if (per_run_settings().count(name) == 0 || name == "seed") shared += name + "=" + value + "\n";
+        if (per_run_settings().count(name) == 0 || name == "seed" ||
+            (name == "split" && jobs[k].config.feature_norm == FeatureNorm::standard))
+          shared += name + "=" + value + "\n";
       groups[shared].push_back(k);
     }
     // Jobs that cannot be batched are refused before hours of work on the others.

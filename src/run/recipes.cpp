@@ -16,7 +16,10 @@ namespace {
 using Tables = std::vector<TomlTable>;
 
 constexpr const char* kinds_file = "kinds";
+constexpr const char* times_file = "times";
 constexpr const char* datasets_key = "datasets";
+constexpr const char* default_table = "default";
+constexpr const char* own_table = "own";
 
 // The tables of recipes/NAME.toml, parsed once; none when there is no such file.
 const Tables& tables_of(const std::string& name) {
@@ -57,6 +60,13 @@ std::string kind_of(const std::string& dataset, const std::map<std::string, std:
   return "";
 }
 
+// Whether [own] holds for a data set: a path, or a public set that has no recipe. A set has one when it is of
+// a kind or EIGNN has a table for it; then no model's [own] holds, so that all are compared as before.
+bool is_own(const std::string& dataset, const std::map<std::string, std::string>& run) {
+  return dataset != "chains" && dataset != "karate" && kind_of(dataset, run).empty() &&
+         find_table(tables_of("eignn"), dataset) == nullptr;
+}
+
 // The names that --recipe accepts: the model's tables, and the data sets whose kind is one of them.
 std::vector<std::string> recipe_names(const std::string& model) {
   std::vector<std::string> names;
@@ -76,7 +86,11 @@ std::vector<std::string> recipe_names(const std::string& model) {
 Recipe find_recipe(const std::string& model, const std::string& dataset,
                    const std::map<std::string, std::string>& run) {
   Recipe recipe;
-  for (const std::string& name : {std::string("default"), kind_of(dataset, run), dataset})
+  std::vector<std::string> names = {default_table};
+  if (dataset == own_table || is_own(dataset, run)) names.emplace_back(own_table);
+  names.push_back(kind_of(dataset, run));
+  if (dataset != own_table) names.push_back(dataset);
+  for (const std::string& name : names)
     if (const TomlTable* table = find_table(tables_of(model), name)) {
       recipe.tables.push_back(name);
       for (const TomlSetting& setting : table->settings)
@@ -93,15 +107,30 @@ Recipe require_recipe(const std::string& model, const std::string& name,
   return find_recipe(model, name, run);
 }
 
-std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given, const std::string& name) {
+std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given, const std::string& name,
+                         std::set<std::string>* applied) {
   const auto run = to_strings(config);
   const std::string& model = run.at("model");
   const Recipe recipe =
       name.empty() ? find_recipe(model, run.at("dataset"), run) : require_recipe(model, name, run);
   for (const auto& [setting, text] : recipe.settings)
-    if (given.count(setting) == 0)
+    if (given.count(setting) == 0) {
       assign_or_refuse(config, setting, text, fmt::format("recipes/{}.toml", model), setting);
+      if (applied) applied->insert(setting);
+    }
   return recipe.tables.empty() ? "" : model + "/" + recipe.tables.back();
+}
+
+std::optional<RecipeTime> recipe_time(const std::string& recipe) {
+  const size_t slash = recipe.find('/');
+  if (slash == std::string::npos) return {};
+  const TomlTable* times = find_table(tables_of(times_file), recipe.substr(0, slash));
+  const TomlSetting* time = times == nullptr ? nullptr : times->find(recipe.substr(slash + 1));
+  if (time == nullptr || time->values.empty()) return {};
+  RecipeTime out;
+  out.epoch_seconds = std::stod(time->values[0]);
+  if (time->values.size() > 1) out.usual_epochs = std::stoll(time->values[1]);
+  return out;
 }
 
 }  // namespace eignn

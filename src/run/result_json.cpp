@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <optional>
+
 #include "eignn/error.h"
 #include "graph/content_hash.h"
 #include "train/config_toml.h"
+#include "train/metrics.h"
 
 namespace eignn {
 
@@ -70,9 +75,38 @@ void require_same_keys(const ResultJson& found, const ResultJson& known, const s
   }
 }
 
-void require_share(const char* name, double value) {
-  if (!(value >= 0 && value <= 1))
-    throw ArgumentError(name, fmt::format("{} is no share of the nodes", value));
+ResultJson or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? ResultJson(*value) : ResultJson();
+}
+
+// The metrics of a part under "test_accuracy", …. The one that the run goes by is `score`, also where the
+// others are not known, as in results of earlier versions.
+void add_part(const std::string& part, const PartScores& scores, const std::string& metric, double score,
+              ResultJson& json) {
+  for (const Metric each : all_metrics())
+    json[part + "_" + name(each)] =
+        or_null(metric == name(each) ? std::optional<double>(score) : scores.of(each));
+}
+
+void take_part(const ResultJson& json, const std::string& part, PartScores& into) {
+  for (const Metric each : all_metrics())
+    if (const auto at = json.find(part + "_" + name(each)); at != json.end() && !at->is_null())
+      into.of(each) = at->get<double>();
+}
+
+// The score of a part: NaN where it is null.
+double score_at(const ResultJson& json, const std::string& key) {
+  const ResultJson& value = json.at(key);
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+// NaN passes: a metric may be undefined.
+void require_in_range(const std::string& metric, double value) {
+  const Metric kind = metric_by_name(metric);
+  if (kind == Metric::r2 ? value > 1 : value < 0)
+    throw ArgumentError(metric, fmt::format("{} is out of range", value));
+  if (kind == Metric::mse || kind == Metric::mae || kind == Metric::r2) return;
+  if (value > 1) throw ArgumentError(metric, fmt::format("{} is no share of the nodes", value));
 }
 
 void require_count(const char* name, int64_t value) {
@@ -98,29 +132,49 @@ ResultJson config_json(const TrainConfig& config) {
   return out;
 }
 
+ResultJson columns_json(const std::vector<ColumnReport>& columns) {
+  ResultJson out = ResultJson::array();
+  for (const ColumnReport& column : columns)
+    out.push_back({{"file", column.file},
+                   {"column", column.column},
+                   {"kind", name(column.role)},
+                   {"gaps", column.gaps},
+                   {"note", column.note},
+                   {"treatment", column.treatment}});
+  return out;
+}
+
 ResultJson result_json(const RunResult& s) {
   const TrainConfig& c = s.config;
-  ResultJson json = {{"dataset", c.dataset},
-                     {"model", name(c.model)},
-                     {"solver", s.solver},
-                     {"solver_requested", c.is_eignn() ? c.eignn().solver : "none"},
-                     {"device", name(c.device)},
-                     {"dtype", name(c.dtype)},
-                     {"threads", s.threads},
-                     {"seed", c.seed},
-                     {"split", s.split},
-                     {"epochs", s.epochs},
-                     {"max_epochs", c.epochs},
-                     {"best_epoch", s.best_epoch},
-                     {"train_" + s.metric, s.score.train},
-                     {"val_" + s.metric, s.score.val},
-                     {"test_" + s.metric, s.score.test},
-                     {"loss", scores_json(s.loss)},
-                     {"seconds_total", s.seconds_total},
-                     {"seconds_per_epoch", s.seconds_per_epoch},
-                     {"seconds_per_train_step", s.seconds_per_train_step},
-                     {"preprocess_seconds", s.preprocess_seconds},
-                     {"peak_memory_bytes", s.peak_memory_bytes}};
+  ResultJson json = {
+      {"dataset", c.dataset},     {"model", name(c.model)},
+      {"solver", s.solver},       {"solver_requested", c.is_eignn() ? c.eignn().solver : "none"},
+      {"device", name(c.device)}, {"dtype", name(c.dtype)},
+      {"threads", s.threads},     {"seed", c.seed},
+      {"split", s.split},         {"epochs", s.epochs},
+      {"max_epochs", c.epochs},   {"best_epoch", s.best_epoch},
+      {"metric", s.metric}};
+  add_part("train", s.parts.train, s.metric, s.score.train, json);
+  add_part("val", s.parts.val, s.metric, s.score.val, json);
+  add_part("test", s.parts.test, s.metric, s.score.test, json);
+  json["majority_share"] = or_null(s.constant.accuracy);
+  json["constant_" + s.metric] = or_null(s.constant.of(metric_by_name(s.metric)));
+  if (!s.parts.test.confusion.empty()) json["test_confusion"] = s.parts.test.confusion;
+  if (s.calibration)
+    json["calibration"] = {{"temperature", s.calibration->temperature},
+                           {"test_error", s.calibration->error},
+                           {"test_error_with_temperature", s.calibration->error_with_temperature}};
+  if (s.conformal)
+    json["conformal"] = {
+        {"alpha", s.conformal->alpha},         {"calibration_nodes", s.conformal->calibration_nodes},
+        {"threshold", s.conformal->threshold}, {"test_coverage", s.conformal->test_coverage},
+        {"mean_size", s.conformal->mean_size}, {"valid_for", "exchangeable nodes"}};
+  json.update({{"loss", scores_json(s.loss)},
+               {"seconds_total", s.seconds_total},
+               {"seconds_per_epoch", s.seconds_per_epoch},
+               {"seconds_per_train_step", s.seconds_per_train_step},
+               {"preprocess_seconds", s.preprocess_seconds},
+               {"peak_memory_bytes", s.peak_memory_bytes}});
   if (!s.mu_start.empty()) {  // only of EIGNN
     json["weight_change"] = s.weight_change;
     json["mu_start"] = s.mu_start;
@@ -134,6 +188,7 @@ ResultJson result_json(const RunResult& s) {
           {{"from", band.from}, {"to", band.to}, {"nodes", band.nodes}, {"accuracy", band.accuracy}});
     json["accuracy_by_distance"] = bands;
   }
+  if (!s.columns.empty()) json["columns"] = columns_json(s.columns);
   json["config"] = config_json(c);
   json["machine"] = s.machine;
   json["version"] = s.version;
@@ -195,10 +250,31 @@ RunResult result_from_json(ResultJson json, const std::string& path) {
     const bool of_our_format = unseal(json);
     read_config(json, out.config);
     take(json, "seed", out.config.seed);
+    // Versions before 0.3 have one metric, and no word for which.
     out.metric = json.contains("test_micro_f1") ? "micro_f1" : "accuracy";
+    take(json, "metric", out.metric);
     take(json, ("train_" + out.metric).c_str(), out.score.train);
-    out.score.val = json.at("val_" + out.metric).get<double>();
-    out.score.test = json.at("test_" + out.metric).get<double>();
+    out.score.val = score_at(json, "val_" + out.metric);
+    out.score.test = score_at(json, "test_" + out.metric);
+    take_part(json, "train", out.parts.train);
+    take_part(json, "val", out.parts.val);
+    take_part(json, "test", out.parts.test);
+    take(json, "test_confusion", out.parts.test.confusion);
+    if (const auto at = json.find("majority_share"); at != json.end() && !at->is_null())
+      out.constant.accuracy = at->get<double>();
+    if (const auto at = json.find("constant_" + out.metric); at != json.end() && !at->is_null())
+      out.constant.of(metric_by_name(out.metric)) = at->get<double>();
+    if (const auto at = json.find("calibration"); at != json.end())
+      out.calibration = {at->at("temperature").get<double>(), at->at("test_error").get<double>(),
+                         at->at("test_error_with_temperature").get<double>()};
+    if (const auto at = json.find("conformal"); at != json.end()) {
+      constexpr double infinite = std::numeric_limits<double>::infinity();  // JSON has none: null
+      const auto number = [&](const char* key) {
+        return at->at(key).is_null() ? infinite : at->at(key).get<double>();
+      };
+      out.conformal = {number("alpha"), at->at("calibration_nodes").get<int64_t>(), number("threshold"),
+                       number("test_coverage"), number("mean_size")};
+    }
     if (const auto loss = json.find("loss"); loss != json.end()) {
       take(*loss, "train", out.loss.train);
       take(*loss, "val", out.loss.val);
@@ -227,7 +303,7 @@ RunResult result_from_json(ResultJson json, const std::string& path) {
     take(json, "version", out.version);
     take(json, "commit", out.commit);
     for (const double score : {out.score.train, out.score.val, out.score.test})
-      require_share(out.metric.c_str(), score);
+      require_in_range(out.metric, score);
     require_count("epochs", out.epochs);
     require_count("split", out.split);
     require_count("threads", out.threads);

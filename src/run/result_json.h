@@ -16,6 +16,9 @@ ResultJson config_json(const TrainConfig& config);
 /// The object of summary.json.
 ResultJson result_json(const RunResult& result);
 
+/// What was read of tables, as an array of objects.
+ResultJson columns_json(const std::vector<ColumnReport>& columns);
+
 /// With "format" and a digest of the rest under "digest", as summary.json has it.
 ResultJson sealed(ResultJson json);
 

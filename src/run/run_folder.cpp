@@ -4,16 +4,16 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "data/csv.h"
 #include "eignn/error.h"
+#include "run/predictions_csv.h"
 #include "run/result_json.h"
+#include "train/calibration.h"
 #include "train/config_toml.h"
 
 namespace eignn {
@@ -21,44 +21,6 @@ namespace eignn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The class numbers of a set of labels, separated by blanks. The empty set is "-", because an empty field
-// means that the labels are not known.
-template <class Has>
-std::string members(int64_t classes, Has has) {
-  std::string out;
-  for (int64_t c = 0; c < classes; ++c)
-    if (has(c)) out += (out.empty() ? "" : " ") + std::to_string(c);
-  return out.empty() ? "-" : out;
-}
-
-// The labels of all nodes, read once.
-class LabelTexts {
- public:
-  explicit LabelTexts(const Dataset& dataset)
-      : several_(dataset.multi_label()),
-        classes_(dataset.classes),
-        known_(dataset.known.contiguous()),
-        labels_(dataset.labels.contiguous()) {}
-
-  // Empty where the label is not known.
-  std::string of(int64_t v) const {
-    if (!known_.data_ptr<bool>()[v]) return "";
-    if (!several_) return std::to_string(labels_.data_ptr<int64_t>()[v]);
-    const auto* row = labels_.data_ptr<uint8_t>() + v * classes_;
-    return members(classes_, [&](int64_t c) { return row[c] != 0; });
-  }
-
- private:
-  bool several_;
-  int64_t classes_;
-  torch::Tensor known_, labels_;
-};
-
-std::string predicted_text(const Dataset& dataset, const double* probability) {
-  if (dataset.multi_label()) return members(dataset.classes, [&](int64_t c) { return probability[c] > 0.5; });
-  return std::to_string(std::max_element(probability, probability + dataset.classes) - probability);
-}
 
 }  // namespace
 
@@ -190,34 +152,44 @@ void require_space(const std::string& folder, double bytes) {
                       folder, "free some space, or choose another disk");
 }
 
-void RunFolder::write_predictions(const Dataset& dataset, const Split& split,
-                                  const torch::Tensor& scores) const {
-  write_predictions_csv(path_ + "/predictions.csv", dataset, split, scores);
+void RunFolder::write_settings(const TrainConfig& config) const {
+  write_file_atomically(path_ + "/config.toml", sealed_toml(config));
 }
 
-void write_predictions_csv(const std::string& path, const Dataset& dataset, const Split& split,
-                           const torch::Tensor& scores) {
-  std::vector<const char*> part(dataset.nodes(), "none");
-  auto mark = [&](const torch::Tensor& nodes, const char* name) {
-    const auto index = nodes.to(torch::kCPU).contiguous();
-    const auto* first = index.data_ptr<int64_t>();
-    for (const auto* v = first; v != first + index.numel(); ++v) part[*v] = name;
-  };
-  mark(split.train, "train");
-  mark(split.val, "val");
-  mark(split.test, "test");
+void RunFolder::write_predictions(const Dataset& dataset, const Split& split,
+                                  const Predictions& predictions) const {
+  write_predictions_csv(path_ + "/predictions.csv", dataset, split, predictions, dataset.class_names);
+}
 
-  const auto probability = probabilities(scores, dataset.multi_label()).contiguous();
-  std::string csv = "node,split,label,predicted";
-  for (int64_t c = 0; c < dataset.classes; ++c) csv += fmt::format(",p{}", c);
-  csv += '\n';
+void write_prediction_sets(const std::string& path, const Dataset& dataset, const torch::Tensor& scores,
+                           const ConformalResult& conformal, double temperature, const TargetScale& targets) {
+  std::string csv = "node";
   const auto out = std::back_inserter(csv);
-  const LabelTexts labels(dataset);
-  const double* p = probability.data_ptr<double>();
-  for (int64_t v = 0; v < dataset.nodes(); ++v, p += dataset.classes) {
-    fmt::format_to(out, "{},{},{},{}", v, part[v], labels.of(v), predicted_text(dataset, p));
-    for (int64_t c = 0; c < dataset.classes; ++c) fmt::format_to(out, ",{:.6g}", p[c]);
+  const int64_t columns = dataset.classes;
+  if (dataset.is_regression()) {
+    for (int64_t k = 0; k < columns; ++k)
+      fmt::format_to(out, ",{0}_low,{0}_high", csv_field(columns == 1 ? "value" : dataset.class_name(k)));
     csv += '\n';
+    const auto f = scores.to(torch::kCPU, torch::kFloat64), centre = targets.raw(f).contiguous();
+    const double* p = centre.data_ptr<double>();
+    for (int64_t v = 0; v < dataset.nodes(); ++v) {
+      csv += csv_field(dataset.node_name(v));
+      for (int64_t k = 0; k < columns; ++k, ++p) {
+        const double half = conformal.threshold * targets.scale[static_cast<size_t>(k)];
+        fmt::format_to(out, ",{:.6g},{:.6g}", *p - half, *p + half);
+      }
+      csv += '\n';
+    }
+    return write_file_atomically(path, csv);
+  }
+  csv += ",set\n";
+  const auto sets = prediction_sets(scores / temperature, conformal.threshold).contiguous();
+  const bool* in = sets.data_ptr<bool>();
+  for (int64_t v = 0; v < dataset.nodes(); ++v, in += columns) {
+    std::string names;
+    for (int64_t c = 0; c < columns; ++c)
+      if (in[c]) names += (names.empty() ? "" : "|") + dataset.class_name(c);
+    fmt::format_to(out, "{},{}\n", csv_field(dataset.node_name(v)), csv_field(names));
   }
   write_file_atomically(path, csv);
 }

@@ -9,6 +9,7 @@
 #include "data/folder_lock.h"
 #include "eignn/train.h"
 #include "graph/content_hash.h"
+#include "train/target_scale.h"
 
 namespace eignn {
 
@@ -31,7 +32,8 @@ class RunFolder {
   void truncate_metrics(int64_t epoch, const std::string& digest);
   /// Writes summary.json, and then removes the state to resume from.
   void finish(const RunResult& summary) const;
-  void write_predictions(const Dataset& dataset, const Split& split, const torch::Tensor& scores) const;
+  void write_predictions(const Dataset& dataset, const Split& split, const Predictions& predictions) const;
+  void write_settings(const TrainConfig& config) const;  // config.toml
 
   std::string checkpoint_path() const { return path_ + "/model.safetensors"; }
   std::string resume_path() const { return path_ + "/resume.safetensors"; }
@@ -63,9 +65,9 @@ void require_space(const std::string& folder, double bytes);
 /// Of each class, float64 on the CPU: by softmax, or one by one where a node has a set of labels.
 torch::Tensor probabilities(const torch::Tensor& scores, bool multi_label);
 
-/// node,split,label,predicted,p0,p1,… with the label empty where it is not known; sets of labels are class
-/// numbers between blanks, - for the empty set.
-void write_predictions_csv(const std::string& path, const Dataset& dataset, const Split& split,
-                           const torch::Tensor& scores);
+/// node,set: of each node the classes, between bars, that ConformalResult promises; of numbers
+/// node,low,high, with one pair for each target. `scores` are those of the model.
+void write_prediction_sets(const std::string& path, const Dataset& dataset, const torch::Tensor& scores,
+                           const ConformalResult& conformal, double temperature, const TargetScale& targets);
 
 }  // namespace eignn

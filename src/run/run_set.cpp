@@ -19,6 +19,7 @@
 #include "run/statistics.h"
 #include "train/assemble.h"
 #include "train/config_toml.h"
+#include "train/metrics.h"
 
 namespace eignn {
 
@@ -143,7 +144,7 @@ std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, 
 }
 
 std::vector<int64_t> all_splits(const TrainConfig& config) {
-  std::vector<int64_t> splits(load_dataset(config).splits.size());
+  std::vector<int64_t> splits(load_raw_dataset(config).splits.size());
   std::iota(splits.begin(), splits.end(), 0);
   return splits;
 }
@@ -208,6 +209,10 @@ std::vector<double> test_scores(const std::vector<RunResult>& runs) {
 
 std::vector<double> validation_scores(const std::vector<RunResult>& runs) {
   return figures(runs, [](const RunResult& run) { return run.score.val; });
+}
+
+bool higher_is_better(const std::vector<RunResult>& runs) {
+  return runs.empty() || higher_is_better(metric_by_name(runs[0].metric));
 }
 
 ResultJson summary_of_splits(const std::vector<RunResult>& runs) {

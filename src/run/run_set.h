@@ -15,6 +15,7 @@ namespace eignn {
 struct Job {
   TrainConfig config;
   std::string folder;
+  int64_t resumed_epochs = 0;  // where it is resumed: its new number of epochs; 0: as many as it began with
 };
 
 /// Trains a job, from the start or from where it was interrupted; of one that is finished it reads the result
@@ -74,5 +75,7 @@ std::vector<double> figures(const std::vector<RunResult>& runs,
                             const std::function<double(const RunResult&)>& figure);
 std::vector<double> test_scores(const std::vector<RunResult>& runs);
 std::vector<double> validation_scores(const std::vector<RunResult>& runs);
+/// Whether the metric of these runs is better when it is higher.
+bool higher_is_better(const std::vector<RunResult>& runs);
 
 }  // namespace eignn

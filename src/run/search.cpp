@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -57,22 +59,27 @@ std::vector<double> validation(const std::vector<Trial>& trials) {
   return first_failure(trials) ? std::vector<double>() : validation_scores(results_of(trials));
 }
 
-double mean_validation(const std::vector<Trial>& trials) {
-  return first_failure(trials) ? -1 : mean_of_runs(validation(trials)).mean;
+// The mean validation figure, errors with their sign turned; a point that failed comes after all others.
+double mean_goodness(const std::vector<Trial>& trials) {
+  constexpr double last = -std::numeric_limits<double>::infinity();
+  if (first_failure(trials)) return last;
+  const double mean = mean_of_runs(validation(trials)).mean;
+  if (std::isnan(mean)) return last;
+  return higher_is_better(results_of(trials)) ? mean : -mean;
 }
 
 struct RankedPoint {
   size_t point;
-  double val;
+  double goodness;
 };
 
 // Best first; of equal points the one that comes first in the grid.
 std::vector<RankedPoint> ranking(const std::vector<size_t>& points,
                                  const std::vector<std::vector<Trial>>& runs) {
   std::vector<RankedPoint> out;
-  for (const size_t p : points) out.push_back({p, mean_validation(runs[p])});
+  for (const size_t p : points) out.push_back({p, mean_goodness(runs[p])});
   std::stable_sort(out.begin(), out.end(),
-                   [](const RankedPoint& a, const RankedPoint& b) { return a.val > b.val; });
+                   [](const RankedPoint& a, const RankedPoint& b) { return a.goodness > b.goodness; });
   return out;
 }
 

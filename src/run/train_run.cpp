@@ -13,6 +13,7 @@
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
+#include "eignn/warning.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/stopwatch.h"
 #include "run/checkpoint.h"
@@ -20,9 +21,12 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "run/saving_pace.h"
+#include "run/training_record.h"
 #include "train/assemble.h"
+#include "train/calibration.h"
 #include "train/early_stopping.h"
 #include "train/metrics.h"
+#include "train/thin_data.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -30,8 +34,9 @@ namespace eignn {
 namespace {
 
 // Format 2 has the settings of all models, format 3 those of the run's model. Format 4 has a digest of its
-// content, and one of metrics.jsonl.
-constexpr const char* resume_format = "eignn-resume-4";
+// content, and one of metrics.jsonl; format 5, the present one, a record of the training data, with which it
+// is a checkpoint too (run/checkpoint.h).
+constexpr const char* first_sealed_format = "eignn-resume-4";
 
 int64_t non_converged(const Trainer& trainer, const RunState& progress) {
   return progress.non_converged + trainer.model().non_converged_solves().value_or(0);
@@ -45,7 +50,8 @@ std::vector<double> doubles(const torch::Tensor& values) {
   return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
 }
 
-void save_progress(RunFolder& folder, const TrainConfig& config, Trainer& trainer,
+// `trained`: the run's model, whose weights are not looked at.
+void save_progress(RunFolder& folder, const TrainedModel& trained, Trainer& trainer,
                    const EarlyStopping& stopping, const RunState& progress) {
   SafeTensors content;
   for (const auto& [name, tensor] : state_of(trainer.model()))
@@ -62,7 +68,7 @@ void save_progress(RunFolder& folder, const TrainConfig& config, Trainer& traine
                       {"best_epoch", std::to_string(progress.best_epoch)},
                       {"non_converged", std::to_string(non_converged(trainer, progress))},
                       {"metrics", folder.flush_metrics()}};
-  for (const auto& [name, value] : to_strings(config)) content.metadata["config." + name] = value;
+  describe_model(trained, content);
   seal(content);
   write_safetensors(folder.resume_path(), content);
 }
@@ -158,18 +164,33 @@ TrainConfig resumed_config(const SafeTensors& content, const std::string& path, 
   TrainConfig config;
   const auto format = content.metadata.find("format");
   const std::string text = format == content.metadata.end() ? "" : format->second;
-  const bool is_sealed = text == resume_format;
-  if (!is_sealed && text != "eignn-resume-2" && text != "eignn-resume-3")
+  const bool is_present = text == resume_format;
+  if (!is_present && text != first_sealed_format && text != "eignn-resume-2" && text != "eignn-resume-3")
     throw ArgumentError("format", "it is of another version");
-  check_seal(content, path, is_sealed);
-  assign_saved(config, content.metadata, /*complete=*/is_sealed);
+  check_seal(content, path, is_present || text == first_sealed_format);
+  assign_saved(config, content.metadata, /*complete=*/is_present);
   data_given ? validate_settings(config) : validate(config);
   return config;
 }
 
+// A resumed run that shall have another number of epochs than it began with.
+void lengthen(TrainConfig& config, int64_t epochs, const SafeTensors& saved, const std::string& path) {
+  if (epochs == 0 || epochs == config.epochs) return;
+  const int64_t done = saved_number(saved, "next_epoch", path);
+  if (epochs < done)
+    throw ArgumentError("epochs",
+                        fmt::format("the run has had {} epochs, which {} would cut off", done, epochs),
+                        fmt::format("give {} or more", done));
+  if (config.schedule == Schedule::cosine)
+    warn(
+        "the learning rates now fall to 0 at the new last epoch, so that the run is not the one that "
+        "would have had so many from its start");
+  config.epochs = epochs;
+}
+
 // Runs epochs until early stopping, the limit on epochs or an interruption ends them.
-void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainHooks& hooks, Trainer& trainer,
-                EarlyStopping& stopping, RunState& progress) {
+void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainedModel* trained,
+                const TrainHooks& hooks, Trainer& trainer, EarlyStopping& stopping, RunState& progress) {
   SavingPace pace;
   Stopwatch since_save;
   while (progress.next_epoch < config.epochs) {
@@ -190,12 +211,12 @@ void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainHooks& 
     if (hooks.on_epoch) hooks.on_epoch(report);
     if (verdict.stop) break;
     if (hooks.interrupted && hooks.interrupted()) {
-      if (folder) save_progress(*folder, config, trainer, stopping, progress);
+      if (folder) save_progress(*folder, *trained, trainer, stopping, progress);
       return;
     }
     if (folder && pace.is_due(since_save.seconds())) {
       const Stopwatch saving;
-      save_progress(*folder, config, trainer, stopping, progress);
+      save_progress(*folder, *trained, trainer, stopping, progress);
       pace.saved_in(saving.seconds());
       since_save = Stopwatch();
     }
@@ -231,6 +252,55 @@ void describe_propagation(const std::vector<torch::Tensor>& start, const std::ve
   summary.mu_end = leading(end);
 }
 
+// Tests the weights that are loaded on each part. Returns the scores at the test nodes.
+torch::Tensor note_scores(Trainer& trainer, const Dataset& dataset, RunResult& summary) {
+  const Split& split = trainer.split();
+  const Judge& judge = trainer.judge();
+  const auto test = [&](const torch::Tensor& nodes, double& loss, double& score, PartScores& all) {
+    const auto f = scores_of(trainer.model(), nodes), y = trainer.labels().index_select(0, nodes);
+    const auto evaluation = evaluation_of(f, y, judge);
+    loss = evaluation.loss;
+    score = evaluation.score;
+    all = part_scores(judge.targets.raw(f), y);
+    return f;
+  };
+  summary.metric = trainer.metric();
+  test(split.train, summary.loss.train, summary.score.train, summary.parts.train);
+  const auto on_val = test(split.val, summary.loss.val, summary.score.val, summary.parts.val);
+  const auto on_test = test(split.test, summary.loss.test, summary.score.test, summary.parts.test);
+
+  const auto y = [&](const torch::Tensor& nodes) { return trainer.labels().index_select(0, nodes); };
+  summary.constant = part_scores(constant_scores(y(split.train), dataset.classes, split.test.size(0)),
+                                 y(split.test).to(torch::kCPU));
+  const bool of_classes = !dataset.multi_label() && !dataset.is_regression();
+  double temperature = 1;
+  if (of_classes) {
+    temperature = fitted_temperature(on_val, y(split.val));
+    summary.calibration = {temperature, calibration_error(on_test, y(split.test)),
+                           calibration_error(on_test / temperature, y(split.test))};
+  }
+  if (const double alpha = summary.config.conformal; alpha > 0) {
+    const auto calibration = scores_of(trainer.model(), trainer.calibration()) / temperature;
+    summary.conformal = conformal_result(alpha, calibration, y(trainer.calibration()), on_test / temperature,
+                                         y(split.test), judge.targets);
+  }
+  const Metric metric = judge.metric;
+  const auto constant = summary.constant.of(metric);
+  const double better = higher_is_better(metric) ? 1 : -1;
+  if (constant && !(better * summary.score.test > better * *constant))
+    warn(fmt::format("the model's {} on the test nodes, {}, is no better than that of {}, {}", name(metric),
+                     metric_text(metric, summary.score.test),
+                     dataset.is_regression() ? "predicting the mean" : "the most frequent class alone",
+                     metric_text(metric, *constant)));
+  return on_test;
+}
+
+int64_t count_parameters(const Model& model) {
+  int64_t count = 0;
+  for (const auto& parameter : model.parameters()) count += parameter.numel();
+  return count;
+}
+
 }  // namespace
 
 double bytes_to_write(const std::map<std::string, torch::Tensor>& state, const Dataset& dataset,
@@ -247,7 +317,8 @@ double bytes_to_write(const std::map<std::string, torch::Tensor>& state, const D
 EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, RunFolder* folder,
                                     EarlyStopping& stopping, RunState& progress,
                                     const std::function<std::map<std::string, torch::Tensor>()>& state) {
-  const auto verdict = stopping.judge(report.val_loss, report.val_score);
+  const bool rising = higher_is_better(metric_by_name(report.metric));
+  const auto verdict = stopping.judge(report.val_loss, rising ? report.val_score : -report.val_score);
   report.kept = verdict.keep;
   if (verdict.keep) {
     progress.best = state();
@@ -272,7 +343,8 @@ void note_provenance(RunResult& result) {
 }
 
 void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const RunState& progress,
-              const std::vector<torch::Tensor>& F_start, double preprocess_seconds, RunResult& summary) {
+              const std::vector<torch::Tensor>& F_start, double preprocess_seconds,
+              const std::shared_ptr<const TrainingRecord>& record, RunResult& summary) {
   note_provenance(summary);
   summary.epochs = progress.next_epoch;
   summary.best_epoch = progress.best_epoch;
@@ -280,15 +352,10 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
     throw ConvergenceError("no epoch had a finite validation loss", "", "lower lr, or use dtype float64");
   load_state(trainer.model(), progress.best, "the best epoch");
   const Split& split = trainer.split();
-  const auto train = trainer.evaluate(split.train), val = trainer.evaluate(split.val),
-             test = trainer.evaluate(split.test);
-  summary.metric = trainer.metric();
-  summary.score = {train.score, val.score, test.score};
-  summary.loss = {train.loss, val.loss, test.loss};
+  const auto test_scores = note_scores(trainer, dataset, summary);
   if (!dataset.distance.empty())
-    summary.by_distance =
-        accuracy_by_distance(scores_of(trainer.model(), split.test),
-                             trainer.labels().index_select(0, split.test), split.test, dataset.distance);
+    summary.by_distance = accuracy_by_distance(test_scores, trainer.labels().index_select(0, split.test),
+                                               split.test, dataset.distance);
   summary.seconds_total = progress.seconds + preprocess_seconds;
   summary.seconds_per_epoch = median(progress.epoch_seconds);
   summary.seconds_per_train_step = median(progress.step_seconds);
@@ -298,12 +365,15 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
                        summary.config.is_eignn() ? summary.config.eignn().epsilon : 0, summary);
   if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
   if (folder) {
-    TrainedModel(summary.config, dataset.feature_count(), dataset.classes, dataset.multi_label(),
-                 progress.best)
-        .save(folder->checkpoint_path());
-    folder->write_predictions(
-        dataset, dataset.splits[summary.split],
-        scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device())));
+    const TrainedModel model(with_weight_scale(dataset, summary.config), dataset.feature_count(),
+                             dataset.classes, dataset.multi_label(), progress.best, record);
+    model.save(folder->checkpoint_path());
+    const auto scores = scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device()));
+    folder->write_predictions(dataset, dataset.splits[summary.split], predictions_of(model, scores));
+    if (summary.conformal)
+      write_prediction_sets(folder->path() + "/prediction_sets.csv", dataset, scores, *summary.conformal,
+                            summary.calibration ? summary.calibration->temperature : 1,
+                            trainer.judge().targets);
     folder->finish(summary);
   }
 }
@@ -319,6 +389,7 @@ RunOutcome run_training(const RunRequest& request) {
   std::unique_ptr<RunFolder> folder;
   SafeTensors saved;
   summary.config = request.config;
+  bool longer = false;
   if (request.resume) {
     folder = std::make_unique<RunFolder>(RunFolder::open(request.folder));
     const std::string path = folder->resume_path();
@@ -326,12 +397,17 @@ RunOutcome run_training(const RunRequest& request) {
       saved = read_safetensors(path);
       return resumed_config(saved, path, request.data != nullptr);
     });
+    const int64_t before = summary.config.epochs;
+    lengthen(summary.config, request.epochs, saved, path);
+    longer = summary.config.epochs != before;
   }
   const TrainConfig& config = summary.config;
   request.data ? validate_settings(config) : validate(config);
   std::optional<Dataset> own;
   const Dataset& dataset = request.data ? *request.data : own.emplace(load_dataset(config));
   summary.split = split_number(config, dataset);
+  summary.columns = dataset.report;
+  if (request.hooks.on_data) request.hooks.on_data(dataset);
   const Execution execution(config);
   summary.threads = execution.threads();
   if (!request.folder.empty() && !request.resume)
@@ -341,7 +417,17 @@ RunOutcome run_training(const RunRequest& request) {
   if (folder)
     require_space(folder->path(),
                   bytes_to_write(state_of(trainer.model()), dataset, config, /*resumable=*/true));
+  const int64_t parameters = count_parameters(trainer.model());
+  if (!request.resume) warn_of_thin_data(dataset, trainer.split(), config, parameters);
+  if (request.hooks.on_start)
+    request.hooks.on_start({trainer.model().solver_name(), trainer.metric(), summary.threads, parameters,
+                            trainer.split().train.numel(), trainer.split().val.numel(),
+                            trainer.split().test.numel(), trainer.model().preprocess_seconds()});
   const auto F_start = copies(trainer.model().propagation_weights());
+  const auto record =
+      std::make_shared<const TrainingRecord>(record_of(dataset, dataset.splits[summary.split]));
+  const TrainedModel trained(config, dataset.feature_count(), dataset.classes, dataset.multi_label(), {},
+                             record);
   EarlyStopping stopping(config.stopping, config.patience);
   RunState progress;
   if (request.resume) {
@@ -349,17 +435,22 @@ RunOutcome run_training(const RunRequest& request) {
     reading_state(path, [&] { load_progress(path, saved, trainer, stopping, progress); });
     const auto digest = saved.metadata.find("metrics");
     folder->truncate_metrics(progress.next_epoch, digest == saved.metadata.end() ? "" : digest->second);
+    if (longer) {  // the state first: config.toml is for people, and for a run that begins anew
+      save_progress(*folder, trained, trainer, stopping, progress);
+      folder->write_settings(config);
+    }
   }
-  run_epochs(config, folder.get(), request.hooks, trainer, stopping, progress);
+  run_epochs(config, folder.get(), &trained, request.hooks, trainer, stopping, progress);
 
   summary.solver = trainer.model().solver_name();
   summary.epochs = progress.next_epoch;
   summary.best_epoch = progress.best_epoch;
   summary.interrupted = !progress.finished;
-  if (summary.interrupted) return {summary, progress.best};
+  if (summary.interrupted) return {summary, progress.best, record};
 
-  conclude(trainer, dataset, folder.get(), progress, F_start, trainer.model().preprocess_seconds(), summary);
-  return {summary, progress.best};
+  conclude(trainer, dataset, folder.get(), progress, F_start, trainer.model().preprocess_seconds(), record,
+           summary);
+  return {summary, progress.best, record};
 }
 
 }  // namespace eignn

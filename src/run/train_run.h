@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "eignn/train.h"
@@ -16,11 +17,13 @@ struct RunRequest {
   TrainHooks hooks = {};
   const Dataset* data = nullptr;  // the prepared data set; null: load_dataset(config) is called
   SpectrumStore* spectra = nullptr;
+  int64_t epochs = 0;  // of a resumed run: its new number of epochs; 0: the one that it began with
 };
 
 struct RunOutcome {
   RunResult result;
   std::map<std::string, torch::Tensor> weights;  // that validation chose, so far when interrupted
+  std::shared_ptr<const TrainingRecord> record;
 };
 
 RunOutcome run_training(const RunRequest& request);
@@ -31,8 +34,8 @@ TrainConfig saved_config(const std::string& folder);
 /// The result alone.
 inline RunResult train(const TrainConfig& config, const std::string& folder = {}, bool resume = false,
                        const TrainHooks& hooks = {}, const Dataset* data = nullptr,
-                       SpectrumStore* spectra = nullptr) {
-  return run_training({config, folder, resume, hooks, data, spectra}).result;
+                       SpectrumStore* spectra = nullptr, int64_t epochs = 0) {
+  return run_training({config, folder, resume, hooks, data, spectra, epochs}).result;
 }
 
 }  // namespace eignn

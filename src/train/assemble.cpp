@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <charconv>
+
+#include "data/random_split.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "graph/random_stream.h"
@@ -13,23 +17,23 @@ namespace eignn {
 
 namespace {
 
-// Rows divided by their sum; rows of zeros stay zero.
-torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
-  if ((X < 0).any().item<bool>())
-    throw DataError(name, "", "a feature is negative, so that a row's sum says nothing of its size",
-                    "use feature-norm none");
-  const auto sum = X.sum(1, /*keepdim=*/true);
-  return X / torch::where(sum > 0, sum, torch::ones_like(sum));
-}
-
 // The planner's choice. Warns of a long preparation, during which there is no output.
 std::string planned_solver(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
                            const TrainConfig& c) {
   const Plan plan = plan_solver(plan_request(graphs, dataset, c));
-  constexpr double long_s = 15;
+  constexpr double long_s = 5;
   if (const double seconds = plan.prices.empty() ? 0 : plan.prices[0].preparation_s; seconds > long_s)
-    warn(fmt::format("{} prepares for about {:.0f} s before the first epoch", plan.solver, seconds));
+    warn(fmt::format("preparing: {} takes about {:.0f} s before the first epoch", plan.solver, seconds));
   return plan.solver;
+}
+
+// Weights that are all equal say nothing that a model could miss.
+void warn_of_unread_weights(const Dataset& dataset, const TrainConfig& c) {
+  const std::vector<double>& weight = dataset.graph.weight;
+  const bool equal = std::all_of(weight.begin(), weight.end(), [&](double w) { return w == weight[0]; });
+  if (equal || reads_edge_weights(c.model)) return;
+  warn(fmt::format("the arcs of {} have weights, and {} does not read them: to it all arcs are alike",
+                   dataset.name, name(c.model)));
 }
 
 // Trains on the first `count` of the graphs that the split trains on.
@@ -46,23 +50,60 @@ void keep_train_graphs(Dataset& set, int64_t count) {
   }
 }
 
-}  // namespace
-
-Dataset load_dataset(const TrainConfig& c) {
-  return prepared(
-      load_dataset(c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise},
-                   c.seed),
-      c);
+// Of the configured split; undefined where the data have none.
+torch::Tensor training_nodes(const Dataset& data, const TrainConfig& c) {
+  if (data.splits.empty()) return {};
+  size_t split = 0;  // also for "all"
+  std::from_chars(c.split.data(), c.split.data() + c.split.size(), split);
+  return data.splits[std::min(split, data.splits.size() - 1)].train;  // split_number() refuses larger ones
 }
 
-Dataset prepared(Dataset data, const TrainConfig& c) {
+}  // namespace
+
+Dataset load_raw_dataset(const TrainConfig& c) {
+  Dataset data =
+      load_dataset(c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise},
+                   c.seed, DataFolders::from_environment(), TableOptions::from(c));
+  draw_splits(data, c.drawn, c.seed);
+  return data;
+}
+
+Dataset load_dataset(const TrainConfig& c) {
+  return prepared(load_raw_dataset(c), c);
+}
+
+bool features_depend_on_split(const Dataset& raw, const TrainConfig& c) {
+  return c.structure || FeatureTransform::depends_on_training(raw, c.feature_norm);
+}
+
+Dataset prepared(Dataset data, const TrainConfig& c, const FeatureTransform* transform) {
   if (c.train_graphs > 0) keep_train_graphs(data, c.train_graphs);
-  if (c.feature_norm == FeatureNorm::row) data.features = row_normalised(data.features, data.name);
+  if (data.transform) return data;
+  // Tables without features have them already.
+  if (c.structure && structural_feature_count(data) == 0) add_structural_features(data);
+  const auto training = training_nodes(data, c);
+  data.transform = std::make_shared<FeatureTransform>(
+      transform != nullptr ? *transform : FeatureTransform::fit(data, training, c.feature_norm));
+  const bool named = !data.columns.empty();
+  data.features = data.transform->apply(data);
+  data.columns.clear();
+  if (named)
+    for (std::string& name : data.transform->names()) data.columns.push_back({std::move(name), {}});
+  for (const auto& [column, words] : data.transform->treatments())
+    for (ColumnReport& row : data.report)
+      if (row.column == column && (row.role == ColumnRole::numbers || row.role == ColumnRole::category))
+        row.treatment = words;
   return data;
 }
 
 Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
   return make_propagation(dataset.graph, c.propagation);
+}
+
+TrainConfig with_weight_scale(const Dataset& dataset, TrainConfig c) {
+  if (!dataset.graph.weight.empty())
+    c.propagation.weight_scale = scale_of_weights(dataset.graph, c.propagation);
+  return c;
 }
 
 SolverOptions solver_options(const TrainConfig& c) {
@@ -81,6 +122,7 @@ SolverOptions solver_options(const TrainConfig& c) {
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
   if (!torch::isfinite(dataset.features).all().item<bool>())
     throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
+  warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);
   if (!c.is_eignn())

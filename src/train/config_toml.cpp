@@ -19,6 +19,11 @@ bool is_known_setting(const std::string& name) {
   return std::any_of(all.begin(), all.end(), [&](const KnownField& field) { return field.name == name; });
 }
 
+// What wrote an encoder without naming its activation had relu alone.
+void use_activation_of_before(TrainConfig& config) {
+  if (config.is_eignn() && config.eignn().encoder > 0) config.eignn().encoder_activation = Activation::relu;
+}
+
 }  // namespace
 
 std::string to_toml(const TrainConfig& config) {
@@ -104,6 +109,18 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
     assign_or_refuse(config, name, setting->single(origin), origin, setting->place);
     set.insert(name);
   }
+  // A file that a run wrote is complete: what it lacks did not exist then, and no recipe may fill it in.
+  const auto in_file = [&](const char* name) {
+    return std::any_of(settings.begin(), settings.end(),
+                       [&](const TomlSetting& setting) { return setting.name == name; });
+  };
+  const bool of_a_run =
+      has_format && in_file("dataset") && in_file("model") && in_file("seed") && in_file("threads");
+  if (of_a_run || of_all_models) {
+    if (!in_file("encoder-activation") && !given.count("encoder-activation"))
+      use_activation_of_before(config);
+    for (const auto& [name, text] : read) set.insert(name);
+  }
   return set;
 }
 
@@ -113,6 +130,7 @@ void assign_known(TrainConfig& config, std::map<std::string, std::string> texts)
   for (const KnownField& field : known_fields())
     if (!read.count(field.name)) texts.erase(field.name);
   assign(config, texts);
+  if (!texts.count("encoder-activation")) use_activation_of_before(config);
 }
 
 }  // namespace eignn

@@ -32,12 +32,15 @@ void assign_or_refuse(TrainConfig& config, const std::string& name, const std::s
                       const std::string& origin, const std::string& place);
 
 /// Fills what the caller did not set from `name = value` lines (a config.toml); returns the names set by
-/// either. DataError for a line or a name that makes no sense; `origin` names the text in messages.
+/// either. A config.toml that a run wrote counts as complete: settings that it lacks, being older, are named
+/// too, with their defaults; its encoder, where there is one, has the activation relu. DataError for a line
+/// or a name that makes no sense; `origin` names the text in messages.
 std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
                                  const std::set<std::string>& given, const std::string& origin);
 
-/// Sets the fields that this model reads and skips those of other models, which files of the first format
-/// have. ArgumentError for a name that no model has.
+/// Sets the fields that this model reads from what an older version wrote, and skips those of other models,
+/// which files of the first format have. What such a file does not say yet means what it meant then.
+/// ArgumentError for a name that no model has.
 void assign_known(TrainConfig& config, std::map<std::string, std::string> texts);
 
 }  // namespace eignn

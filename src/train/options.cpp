@@ -48,8 +48,49 @@ const std::vector<std::pair<Schedule, const char*>>& names_of() {
 }
 template <>
 const std::vector<std::pair<FeatureNorm, const char*>>& names_of() {
-  static const std::vector<std::pair<FeatureNorm, const char*>> names = {{FeatureNorm::none, "none"},
-                                                                         {FeatureNorm::row, "row"}};
+  static const std::vector<std::pair<FeatureNorm, const char*>> names = {
+      {FeatureNorm::none, "none"}, {FeatureNorm::row, "row"}, {FeatureNorm::standard, "standard"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<Activation, const char*>>& names_of() {
+  static const std::vector<std::pair<Activation, const char*>> names = {{Activation::none, "none"},
+                                                                        {Activation::relu, "relu"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<Task, const char*>>& names_of() {
+  static const std::vector<std::pair<Task, const char*>> names = {{Task::automatic, "automatic"},
+                                                                  {Task::classes, "classes"},
+                                                                  {Task::labels, "labels"},
+                                                                  {Task::regression, "regression"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<EdgeWeights, const char*>>& names_of() {
+  static const std::vector<std::pair<EdgeWeights, const char*>> names = {
+      {EdgeWeights::automatic, "automatic"}, {EdgeWeights::use, "use"}, {EdgeWeights::ignore, "ignore"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<ClassWeights, const char*>>& names_of() {
+  static const std::vector<std::pair<ClassWeights, const char*>> names = {
+      {ClassWeights::none, "none"}, {ClassWeights::balanced, "balanced"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<Metric, const char*>>& names_of() {
+  static const std::vector<std::pair<Metric, const char*>> names = {
+      {Metric::automatic, "automatic"},
+      {Metric::accuracy, "accuracy"},
+      {Metric::micro_f1, "micro_f1"},
+      {Metric::roc_auc, "roc_auc"},
+      {Metric::average_precision, "average_precision"},
+      {Metric::macro_f1, "macro_f1"},
+      {Metric::balanced_accuracy, "balanced_accuracy"},
+      {Metric::mse, "mse"},
+      {Metric::mae, "mae"},
+      {Metric::r2, "r2"}};
   return names;
 }
 template <>
@@ -323,6 +364,24 @@ const char* name(Schedule schedule) {
 }
 const char* name(FeatureNorm norm) {
   return name_of(norm);
+}
+const char* name(Activation activation) {
+  return name_of(activation);
+}
+const char* name(Task task) {
+  return name_of(task);
+}
+const char* name(EdgeWeights weights) {
+  return name_of(weights);
+}
+const char* name(ClassWeights weights) {
+  return name_of(weights);
+}
+const char* name(Metric metric) {
+  return name_of(metric);
+}
+bool higher_is_better(Metric metric) {
+  return metric != Metric::mse && metric != Metric::mae;
 }
 const char* name(Precision precision) {
   return name_of(precision);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "equilibrium/signal_hops.h"
 #include "train/assemble.h"
 
 namespace eignn {
@@ -13,38 +14,20 @@ namespace {
 // The arcs among `nodes` (ascending), renumbered.
 Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
   std::vector<int64_t> local(graph.nodes, -1), source, target;
+  std::vector<double> weight;
   for (size_t k = 0; k < nodes.size(); ++k) local[nodes[k]] = static_cast<int64_t>(k);
   for (const int64_t v : nodes)
     for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
       source.push_back(local[v]);
       target.push_back(local[graph.target[a]]);
+      if (!graph.weight.empty()) weight.push_back(graph.weight[a]);
     }
-  return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target);
+  return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target, weight);
 }
 
-// The largest distance of a node from its nearest source, in hops with arcs read both ways. Nodes that no
-// source reaches are ignored.
-int64_t farthest_from(const torch::Tensor& is_source, const Propagation& S) {
-  const auto mask = is_source.contiguous();
-  const bool* source = mask.data_ptr<bool>();
-  std::vector<int64_t> distance(S.nodes, -1), order;
-  for (int64_t v = 0; v < S.nodes; ++v)
-    if (source[v]) {
-      distance[v] = 0;
-      order.push_back(v);
-    }
-  if (static_cast<int64_t>(order.size()) == S.nodes || order.empty()) return 0;
-  const Graph graph = S.pattern().symmetrised();
-  for (size_t head = 0; head < order.size(); ++head) {
-    const int64_t v = order[head];
-    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
-      int64_t& there = distance[graph.target[a]];
-      if (there >= 0) continue;
-      there = distance[v] + 1;
-      order.push_back(graph.target[a]);
-    }
-  }
-  return distance[order.back()];
+std::vector<int64_t> true_places(const torch::Tensor& mask) {
+  const auto places = mask.nonzero().squeeze(1).contiguous();
+  return {places.data_ptr<int64_t>(), places.data_ptr<int64_t>() + places.numel()};
 }
 
 const GraphMatrix& largest(const std::vector<GraphMatrix>& graphs) {
@@ -71,11 +54,14 @@ PlanRequest request_for(const Propagation& S, int64_t features, const TrainConfi
 
 std::vector<GraphMatrix> graph_matrices(const Dataset& dataset, const TrainConfig& config) {
   const bool several = dataset.graphs() > 1;
+  // Several graphs have one scale of weights, so that an arc of one weight is the same in all of them.
+  const PropagationOptions options =
+      several ? with_weight_scale(dataset, config).propagation : config.propagation;
   std::vector<GraphMatrix> graphs;
   for (auto& nodes : dataset.members()) {
     const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
     graphs.push_back({several ? std::move(nodes) : std::vector<int64_t>(),
-                      std::make_shared<Propagation>(make_propagation(graph, config.propagation))});
+                      std::make_shared<Propagation>(make_propagation(graph, options))});
   }
   return graphs;
 }
@@ -84,7 +70,7 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
                          const TrainConfig& c) {
   const GraphMatrix& graph = largest(graphs);
   PlanRequest request = request_for(*graph.S, dataset.feature_count(), c);
-  request.outputs = dataset.classes;
+  request.outputs = std::max<int64_t>(dataset.classes, 1);  // 0 without labels
   const bool several = graphs.size() > 1;
   if (several) {
     // A step computes whole graphs, and an epoch trains on most of them.
@@ -104,7 +90,8 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
                          : dataset.features;
   if (X.numel() == 0) return request;
   request.density = static_cast<double>(X.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
-  request.hops = farthest_from(X.ne(0).any(1), *graph.S);
+  request.hops = farthest_hops(*graph.S, true_places(X.ne(0).any(1)),
+                               decay_per_hop(request.options.gamma, static_cast<double>(request.width)));
   return request;
 }
 

@@ -8,6 +8,8 @@
 #include "equilibrium/stopwatch.h"
 #include "graph/random_stream.h"
 #include "train/assemble.h"
+#include "train/feature_transform.h"
+#include "train/metrics.h"
 #include "train/plan_request.h"
 #include "train/trainer.h"
 
@@ -38,7 +40,14 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
   if (model.head != Head::plain && model.head != Head::l2)
     refuse(fmt::format("a batch knows the heads plain and l2, not {}", name(model.head)));
   if (model.encoder > 0 || model.equilibria > 1) refuse("a batch has no encoder and one equilibrium");
-  if (dataset.graphs() > 1 || dataset.multi_label()) refuse("a batch is of one graph with one label a node");
+  if (model.intercept) refuse("a batch has no intercept");
+  if (dataset.graphs() > 1 || dataset.multi_label() || dataset.is_regression())
+    refuse("a batch is of one graph with one class a node");
+  if (c.class_weights != ClassWeights::none) refuse("a batch counts all nodes the same in the loss");
+  if (c.conformal > 0) refuse("a batch judges by all validation nodes, and keeps none for prediction sets");
+  if (const Metric metric = resolved_metric(c.metric, dataset);
+      metric != Metric::accuracy && (c.metric != Metric::automatic || c.stopping != Stopping::loss))
+    refuse(fmt::format("a batch is judged by accuracy, and not by {}", name(metric)));
   if (!series_ends(solver_options(c)))
     refuse(fmt::format("the series for gamma {} has no end in sight", model.gamma));
 }
@@ -57,6 +66,13 @@ const std::set<std::string>& per_run_settings() {
   static const std::set<std::string> names = {"split",          "seed",         "lr",
                                               "lr-propagation", "weight-decay", "weight-decay-propagation"};
   return names;
+}
+
+void require_same_features(const std::vector<TrainConfig>& configs, const Dataset& dataset) {
+  if (!dataset.transform || !dataset.transform->is_fitted()) return;
+  for (const TrainConfig& config : configs)
+    if (config.split != configs[0].split)
+      refuse("the features are scaled by the training nodes of each split, so that splits share no batch");
 }
 
 void require_batchable(const TrainConfig& config, const Dataset& dataset) {

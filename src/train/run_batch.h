@@ -25,6 +25,9 @@ const std::set<std::string>& per_run_settings();
 /// would take `direct`, a batch is too inaccurate at distant nodes.
 void require_batchable(const TrainConfig& config, const Dataset& dataset);
 
+/// ArgumentError where the features depend on the split and the runs differ in it: a batch has one X.
+void require_same_features(const std::vector<TrainConfig>& configs, const Dataset& dataset);
+
 class RunBatch {
  public:
   /// The configurations may differ in split, seed, learning rates and weight decays. All runs share one data

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/random_split.h"
 #include "eignn/error.h"
 #include "equilibrium/tf32.h"
 #include "graph/random_stream.h"
 #include "train/assemble.h"
+#include "train/calibration.h"
 #include "train/torch_settings.h"
 
 namespace eignn {
@@ -37,12 +39,18 @@ Adam make_optimiser(Model& model, const TrainConfig& c) {
 }  // namespace
 
 int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
+  if (!dataset.labels.defined())
+    throw DataError(dataset.name, "",
+                    dataset.why_unlabelled.empty() ? "the data have no labels" : dataset.why_unlabelled,
+                    "label some nodes of each class, or name the column by the setting label");
+  if (dataset.splits.empty()) random_split(dataset, config.seed);  // says why there is none
   const int64_t split = std::stoll(config.split), count = static_cast<int64_t>(dataset.splits.size());
   if (split >= count)
     throw ArgumentError("split",
                         fmt::format("the data set {} has {} split{}, numbered from 0, and not {}",
                                     dataset.name, count, count == 1 ? "" : "s", split),
-                        "give one of them, or all");
+                        dataset.drawn_split ? "give one of them, or all; drawn says how many there are"
+                                            : "give one of them, or all");
   return split;
 }
 
@@ -67,7 +75,21 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
   const auto device = torch_device(config.device);
   const Split& s = dataset.splits.at(split);
   split_ = {s.train.to(device), s.val.to(device), s.test.to(device)};
+  if (config.conformal > 0) {
+    if (dataset.multi_label())
+      throw ArgumentError("conformal", "prediction sets are of one class or number a node",
+                          "leave it out for sets of labels");
+    const auto halves = conformal_halves(s.val, config.seed);
+    split_.val = halves.judged.to(device);
+    calibration_ = halves.calibration.to(device);
+  }
   labels_ = dataset.labels.to(device);
+  judge_.metric = resolved_metric(config.metric, dataset);
+  if (config.class_weights == ClassWeights::balanced)
+    judge_.class_weights =
+        balanced_weights(dataset.labels.index_select(0, s.train), dataset.classes).to(device);
+  if (dataset.is_regression()) judge_.targets = TargetScale::fit(dataset.labels, s.train);
+  targets_ = judge_.targets.standardised(labels_);
   if (dataset.graphs() > 1) {
     const auto graph = torch::tensor(dataset.graph_of, torch::kInt64).index_select(0, s.train);
     for (int64_t g = 0; g < dataset.graphs(); ++g)
@@ -109,7 +131,7 @@ double Trainer::step(int64_t epoch) {
   int64_t nodes = 0;
   for (const auto& batch : batches(epoch)) {
     optimiser_->clear_gradients();
-    const auto loss = loss_of(model_->scores(batch), labels_.index_select(0, batch));
+    const auto loss = loss_of(model_->scores(batch), targets_.index_select(0, batch), judge_.class_weights);
     const double value = loss.item<double>();
     if (!std::isfinite(value))
       throw ConvergenceError("the training loss is not finite", fmt::format("epoch {}", epoch),

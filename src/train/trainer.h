@@ -21,13 +21,18 @@ class Trainer {
   /// graphs. Returns the mean of the losses before each step. ConvergenceError when a loss is not finite.
   double step(int64_t epoch);
 
-  Evaluation evaluate(const torch::Tensor& nodes) { return eignn::evaluate(*model_, labels_, nodes); }
+  Evaluation evaluate(const torch::Tensor& nodes) { return eignn::evaluate(*model_, labels_, nodes, judge_); }
 
   const TrainConfig& config() const { return config_; }
-  const char* metric() const { return metric_name(labels_); }
+  const char* metric() const { return name(judge_.metric); }
+  const Judge& judge() const { return judge_; }
   Model& model() { return *model_; }
   const Model& model() const { return *model_; }
+  /// With `conformal` its validation nodes are those that calibration() does not have.
   const Split& split() const { return split_; }
+  /// The validation nodes that are kept for prediction sets; none without `conformal`.
+  const torch::Tensor& calibration() const { return calibration_; }
+  /// In the units of the data.
   const torch::Tensor& labels() const { return labels_; }
   Adam& optimiser() { return *optimiser_; }
 
@@ -38,7 +43,9 @@ class Trainer {
   TrainConfig config_;
   Split split_;
   std::vector<torch::Tensor> train_by_graph_;  // the training nodes of each graph that has any
-  torch::Tensor labels_;
+  torch::Tensor calibration_;
+  torch::Tensor labels_, targets_;  // the targets of the loss: labels, numbers standardised
+  Judge judge_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<Adam> optimiser_;
   std::vector<double> full_rates_;  // of the optimiser's groups

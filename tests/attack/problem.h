@@ -79,6 +79,14 @@ inline std::vector<Maker> linear_models() {
              options.equilibria = 2;
              return p.eignn(options);
            }},
+          {"eignn, an encoder without an activation, intercept",
+           [](AttackProblem& p) {
+             EignnOptions options;
+             options.encoder = 4;
+             options.intercept = true;
+             options.head = Head::batch_norm;
+             return p.eignn(options);
+           }},
           {"sgc", [](AttackProblem& p) { return p.baseline("sgc"); }},
           {"mlp of one layer", [](AttackProblem& p) { return p.baseline("mlp", 1); }},
           {"gcn of one layer", [](AttackProblem& p) { return p.baseline("gcn", 1); }}};
@@ -95,6 +103,7 @@ inline std::vector<Maker> other_models() {
            [](AttackProblem& p) {
              EignnOptions options;
              options.encoder = 4;
+             options.encoder_activation = Activation::relu;
              return p.eignn(options);
            }},
           {"mlp", [](AttackProblem& p) { return p.baseline("mlp"); }},

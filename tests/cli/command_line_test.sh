@@ -152,7 +152,7 @@ help_of() { # help_of COMMAND...
   else fail "help: eignn $* --help" "exit code $code, no Examples, or something on standard error"; fi
 }
 help_of
-for command in train evaluate predict attack solve inspect bench; do help_of $command; done
+for command in train evaluate predict attack explain solve inspect bench; do help_of $command; done
 for bench in chains heterophilic ppi scaling; do help_of bench $bench; done
 run --version
 check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
@@ -258,7 +258,7 @@ and j["epochs"] == 30 == j["max_epochs"] and 0 <= j["best_epoch"] < 30'
 cat >"$T/same_summary.py" <<'END'
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:3])
-clock = {"seconds_total", "seconds_per_epoch", "seconds_per_train_step", "preprocess_seconds", "peak_memory_bytes", "digest"}
+clock = {"seconds_total", "seconds_per_epoch", "seconds_per_train_step", "preprocess_seconds", "peak_memory_bytes", "format", "digest"}
 differ = [k for k in sorted(set(a) | set(b)) if k not in clock and a.get(k) != b.get(k)]
 assert not differ, differ
 END
@@ -298,7 +298,12 @@ code=$?
 cat "$T/stdout" "$T/stderr" >>"$T/everything"
 check "interrupt: exit code 130" test "$code" -eq 130
 check "interrupt: says how to resume" grep -qF -e "eignn train --resume $T/long" "$T/stderr"
-refused "interrupt: evaluating an unfinished run names --resume" 1 "--resume" evaluate --checkpoint "$T/long"
+run evaluate --checkpoint "$T/long" --json
+done_well "interrupt: an unfinished run can be used"
+check "interrupt: whose weights these are is said" grep -q "warning: .* is not finished: these are its best weights so far, of epoch" \
+  "$T/stderr"
+refused "resume: what is not --epochs" 2 "--resume" train --resume "$T/long" --lr 0.1
+refused "resume: fewer epochs than it had" 2 "--epochs,give" train --resume "$T/long" --epochs 1
 for length in 20 80 300; do # until the interrupt comes before the end
   rm -rf "$T/whole" "$T/halves"
   set -- train --dataset chains --chain-length $length --epochs 400 --patience 400
@@ -345,6 +350,20 @@ p = np.load(sys.argv[3])
 assert p.shape == (len(rows), 5) and p.dtype == np.float64, (p.shape, p.dtype)
 assert np.allclose(p.sum(axis=1), 1, atol=1e-5)
 assert [int(r["predicted"]) for r in rows] == p.argmax(axis=1).tolist()' "$T/p.csv" "$T/evaluated.json" "$T/p.npy"
+run predict --checkpoint "$T/poor" --top 2 --out "$T/top.csv" --json
+done_well "checkpoint: predict, the likeliest classes"
+json "checkpoint: predict says whose graph it was and what it wrote" "$T/stdout" \
+  "j['graph'] == 'the graph of the training' and j['parts']['train'] > 0 and sum(j['predicted_nodes'].values()) == j['nodes']"
+check "checkpoint: two classes for each node, the first the predicted one" "$python" -c '
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert list(rows[0]) == "node split label predicted top1 top1_p top2 top2_p".split(), list(rows[0])
+assert all(r["predicted"] == r["top1"] and float(r["top1_p"]) >= float(r["top2_p"]) for r in rows)' "$T/top.csv"
+refused "checkpoint: predict, likeliest classes of no number" 2 "--top" predict --checkpoint "$T/poor" --top 0 --out "$O/p.csv"
+refused "checkpoint: predict, likeliest classes in an npy" 2 "--top" predict --checkpoint "$T/poor" --top 2 --out "$O/p.npy"
+refused "checkpoint: predict, neighbours of a node without its features" 2 "--node,is missing" \
+  predict --checkpoint "$T/poor" --neighbours 3 --out "$O/p.csv"
+refused "checkpoint: predict needs a file" 2 "--out" predict --checkpoint "$T/poor"
 refused "checkpoint: predict to an ending that is neither" 2 ".csv" predict --checkpoint "$T/poor" --out "$O/p.txt"
 # Attacks: on a head that is linear, and on the chains', which is not.
 run train --dataset karate --head plain --epochs 20 --epsilon 1 --out "$T/club"
@@ -385,6 +404,52 @@ refused "attack: no checkpoint there" 1 "nowhere" attack --checkpoint "$T/nowher
 refused "attack: another feature width" 1 "100,50" attack --checkpoint "$R" --feature-dim 50 --method fgsm --epsilon 0.1
 refused "attack: a csv that cannot be written" 1 "plain" \
   attack --checkpoint "$T/club" --method fgsm --epsilon 0.1 --out "$T/plain/a.csv"
+# Explanations: exact on the linear head, a gradient on GCN.
+run explain --checkpoint "$T/club" --node 9 --top 0 --dtype float64 --json
+done_well "explain: a node"
+json "explain: the parts add up to the score" "$T/stdout" \
+  "set('checkpoint dataset model solver node class predicted score constant kind exact features_exact units exponent sum remainder nodes features by_hop version commit'.split()) <= set(j)
+and j['exact'] and j['features_exact'] and j['kind'] == 'exact' and j['units'] == 'model' and j['exponent'] == 0 and j['predicted']
+and abs(j['constant'] + sum(n['contribution'] for n in j['nodes']) - j['score']) < 1e-12
+and abs(sum(n['contribution'] for n in j['nodes']) - sum(f['contribution'] for f in j['features'])) < 1e-12
+and len(j['nodes']) == 34 and sum(h['nodes'] for h in j['by_hop']) == 34 and [n for n in j['nodes'] if n['hops'] == 0][0]['node'] == 9"
+run explain --checkpoint "$T/club" --node 9 --class 0 --top 3 --out "$T/why.csv"
+check "explain: its table" grep -Eq '^31 others' "$T/stdout"
+check "explain: the csv has all nodes and features" "$python" -c '
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+assert [sum(r["part"] == p for r in rows) for p in ("constant", "node", "feature")] == [1, 34, 34]' "$T/why.csv"
+run explain --checkpoint "$T/club" --node 9 --top 5 --out "$T/why.dot"
+check "explain: the picture" grep -q 'n9 .*penwidth=3' "$T/why.dot"
+run explain --checkpoint "$T/club" --node 9 --top 5 --out "$T/why.graphml"
+check "explain: the GraphML is XML" "$python" -c '
+import sys, xml.etree.ElementTree as tree
+g = "{http://graphml.graphdrawing.org/xmlns}"
+graph = tree.parse(sys.argv[1]).getroot().find(g + "graph")
+assert len(graph.findall(g + "node")) >= 5 and graph.findall(g + "edge")' "$T/why.graphml"
+run explain --checkpoint "$T/club" --node 9 --edges --top 12 --dtype float64 --json
+json "explain: edges, the ten largest by a solve" "$T/stdout" \
+  "j['count'] == 78 and len(j['edges']) == 12 and [e['change'] is None for e in j['edges']] == [False] * 10 + [True] * 2 and not j['directed']"
+run train --dataset karate --model gcn --epochs 5 --out "$T/club-gcn"
+run explain --checkpoint "$T/club" --influence --beside "$T/club-gcn" --sample 9 --out "$T/far.csv" --json
+json "explain: EIGNN hears farther than GCN" "$T/stdout" \
+  "[r['sample'] for r in j['runs']] == [9, 9] and j['runs'][0]['by_hop'][3]['share'] > 1e-6 and j['runs'][1]['by_hop'][2]['cumulative'] > 0.999999"
+run explain --checkpoint "$T/club-gcn" --node 9 --json
+json "explain: a GCN's contributions are first-order" "$T/stdout" \
+  "j['kind'] == 'first-order' and not j['exact'] and abs(j['sum'] + j['remainder'] - j['score']) < 1e-6"
+refused "explain: no such node" 2 "--node,34" explain --checkpoint "$T/club" --node 34 --out "$O/why.csv"
+refused "explain: a node that is no number" 2 "--node,alice" explain --checkpoint "$T/club" --node alice --out "$O/why.csv"
+refused "explain: no such class" 2 "--class,spam" explain --checkpoint "$T/club" --node 3 --class spam --out "$O/why.csv"
+refused "explain: no node named" 2 "--node" explain --checkpoint "$T/club"
+refused "explain: no checkpoint" 2 "--checkpoint" explain --node 3
+refused "explain: no checkpoint there" 1 "nowhere" explain --checkpoint "$T/nowhere" --node 3 --out "$O/why.csv"
+refused "explain: an ending that says nothing" 2 ".graphml" explain --checkpoint "$T/club" --node 3 --out "$O/why.txt"
+refused "explain: influence is not of one node" 2 "--node,--influence" explain --checkpoint "$T/club" --influence --node 3
+refused "explain: a sample of one score" 2 "--sample,--influence" explain --checkpoint "$T/club" --node 3 --sample 9
+refused "explain: an empty sample" 2 "--sample" explain --checkpoint "$T/club" --influence --sample 0
+refused "explain: less than no rows" 2 "--top" explain --checkpoint "$T/club" --node 3 --top=-1
+refused "explain: edges of a GCN" 2 "eignn" explain --checkpoint "$T/club-gcn" --node 3 --edges
+refused "explain: a csv that cannot be written" 1 "plain" explain --checkpoint "$T/club" --node 3 --out "$T/plain/a.csv"
 refused "checkpoint: another feature width, evaluate" 1 "100,50" evaluate --checkpoint "$R" --feature-dim 50
 refused "checkpoint: another feature width, predict" 1 "100,50" predict --checkpoint "$R" --feature-dim 50 --out "$O/p.csv"
 "$python" - "$R/model.safetensors" "$T" <<'END'
@@ -557,48 +622,83 @@ refused "predict: a folder of several runs" 1 "$T/all,split-0" predict --checkpo
 run predict --checkpoint "$T/all/split-0" --out "$T/gaps.csv"
 check "predict: a class for every gap" sh -c 'test "$(grep -c "^[0-9]*,none,,[01]," "$1")" -eq 3' sh "$T/gaps.csv"
 
+# A model that is used on data that were moved, on more nodes, and on one that is described.
+cp -r "$D" "$T/moving"
+run train --dataset "$T/moving" --epochs 30 --out "$T/own"
+done_well "own data: a model to use"
+mv "$T/moving" "$T/moved"
+mv "$T/own" "$T/own-elsewhere"
+refused "own data: gone" 2 "--dataset,moving" predict --checkpoint "$T/own-elsewhere" --out "$O/p.csv"
+run predict --checkpoint "$T/own-elsewhere" --dataset "$T/moved" --out "$T/own.csv"
+done_well "own data: renamed, and the run's folder too"
+check "own data: the same predictions, and the parts of the training" cmp "$T/own.csv" "$T/own-elsewhere/predictions.csv"
+check "own data: whose graph it is" grep -q "(the graph of the training)" "$T/stdout"
+# What a batch can train: the paper's model, not the defaults of own data.
+paper="--head plain --encoder 0 --equilibria 1 --intercept off --feature-norm none --dropout 0"
+printf '24,1,5\n' >>"$T/moved/features.csv"
+printf '24,7\n' >>"$T/moved/edges.csv"
+rm "$T/moved/splits.csv"
+run predict --checkpoint "$T/own-elsewhere" --dataset "$T/moved" --out "$T/more.csv"
+done_well "own data: a node more"
+check "own data: the parts of the training, and the new node in none" "$python" -c '
+import csv, sys
+before, after = ([r["split"] for r in csv.DictReader(open(name))] for name in sys.argv[1:])
+assert after == before + ["none"], after' "$T/own.csv" "$T/more.csv"
+check "own data: how many are new is said" grep -q "with 1 node more" "$T/stdout"
+run predict --checkpoint "$T/own-elsewhere" --dataset "$D" --node 0=1,1=5 --neighbours 7 --json
+done_well "own data: a node described on the command line"
+json "own data: it is the one that was added to the files" "$T/stdout" "j['node'] == '24' and len(j['probabilities']) == 2
+  and j['predicted'] == [r['predicted'] for r in __import__('csv').DictReader(open('$T/more.csv'))][24]
+  and abs(sum(p['probability'] for p in j['probabilities']) - 1) < 1e-6"
+refused "own data: a feature that is missing" 2 "--node,'1' is missing" \
+  predict --checkpoint "$T/own-elsewhere" --dataset "$D" --node 0=1
+refused "own data: a neighbour that is none" 2 "--neighbours,'99'" \
+  predict --checkpoint "$T/own-elsewhere" --dataset "$D" --node 0=1,1=5 --neighbours 99
+run evaluate --checkpoint "$T/own-elsewhere" --dataset karate
+check "own data: another width is refused" test "$code" -eq 1
+
 cp -r "$D" "$I/rings #1 \"ü\""
 run train --dataset "$I/rings #1 \"ü\"" --epochs 3 --out "$T/hash" --json
 cp "$T/stdout" "$T/hash.json"
 run train --config "$T/hash/config.toml" --json
 check "train --config: any path" "$python" "$T/same_summary.py" "$T/stdout" "$T/hash.json"
 printf 'lr = 0.1\nepochs = ten\n' >"$T/bad.toml"
-refused "train --config: what is no TOML" 1 "$T/bad.toml,line 2" train --dataset "$D" --config "$T/bad.toml"
+refused "train --config: what is no TOML" 1 "$T/bad.toml,line 2" train --dataset "$D" $paper --config "$T/bad.toml"
 printf 'format = 2\nlr = 0.1\n' >"$T/bad.toml"
-refused "train --config: of a later format" 1 "$T/bad.toml,format 2" train --dataset "$D" --config "$T/bad.toml"
+refused "train --config: of a later format" 1 "$T/bad.toml,format 2" train --dataset "$D" $paper --config "$T/bad.toml"
 printf 'lr = [0.01, 0.1]\ngamma = [0.8, 1.0]\nepochs = 10\n' >"$T/grid.toml"
-run train --dataset "$D" --search "$T/grid.toml" --out "$T/search" --jobs 2 --threads 1 --json
+run train --dataset "$D" $paper --search "$T/grid.toml" --out "$T/search" --jobs 2 --threads 1 --json
 json "train --search: four trials, one chosen, by validation" "$T/stdout" \
   "len(j['trials']) == 4 and sum(t['chosen'] for t in j['trials']) == 1 and max(t['val_mean'] for t in j['trials']) == [t['val_mean'] for t in j['trials'] if t['chosen']][0]"
 check "train --search: its record and its choice" test -s "$T/search/trials.json" -a -s "$T/search/best.toml"
 printf 'learning-rate = [1, 2]\n' >"$T/bad.toml"
-refused "train --search: a setting that is none" 1 "$T/bad.toml,learning-rate" train --dataset "$D" --search "$T/bad.toml"
-refused "train --search: with --split" 2 "--split" train --dataset "$D" --search "$T/grid.toml" --split 0
-refused "train: no jobs" 2 "--jobs" train --dataset "$D" --jobs 0
-run train --dataset "$D" --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json
+refused "train --search: a setting that is none" 1 "$T/bad.toml,learning-rate" train --dataset "$D" $paper --search "$T/bad.toml"
+refused "train --search: with --split" 2 "--split" train --dataset "$D" $paper --search "$T/grid.toml" --split 0
+refused "train: no jobs" 2 "--jobs" train --dataset "$D" $paper --jobs 0
+run train --dataset "$D" $paper --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json
 done_well "train --batch-runs: exit code 0"
 json "train --batch-runs: both runs" "$T/stdout" \
   'len(j["runs"]) == 2 and all(r["solver"] == "krylov" and r["epochs"] == 20 for r in j["runs"])'
 cp "$T/stdout" "$T/together"
-run train --dataset "$D" --split all --solver spectral --epochs 20 --dtype float64 --json
+run train --dataset "$D" $paper --split all --solver spectral --epochs 20 --dtype float64 --json
 json "train --batch-runs: the runs that they are alone" "$T/stdout" \
   'all(abs(a["loss"]["test"] - b["loss"]["test"]) < 1e-9 for a, b in zip(j["runs"], json.load(open("'"$T"'/together"))["runs"]))'
-run train --dataset "$D" --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json
+run train --dataset "$D" $paper --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json
 check "train --batch-runs: what is finished is not run again" cmp "$T/stdout" "$T/together"
 run evaluate --checkpoint "$T/batch/split-1" --json
 done_well "evaluate: a run of a batch"
 printf 'lr = [0.01, 0.1]\ngamma = [0.7, 0.8]\nepochs = 10\n' >"$T/rates.toml"
 printf 'lr = [0.1, 1e200]\nepochs = 10\n' >"$T/one-fails.toml"
 printf 'gamma = [0.8, 1.0]\nepochs = 10\n' >"$T/one-cannot.toml"
-run train --dataset "$D" --search "$T/one-fails.toml" --solver krylov --batch-runs 4 --out "$T/one-fails" --json
+run train --dataset "$D" $paper --search "$T/one-fails.toml" --solver krylov --batch-runs 4 --out "$T/one-fails" --json
 json "train --search --batch-runs: a point that fails leaves the others alone" "$T/stdout" \
   '["failed" in t for t in j["trials"]] == [False, True] and j["trials"][0]["chosen"]'
 refused "train --search --batch-runs: a grid that a batch cannot do, before any run" 2 "--batch-runs,gamma 1" \
-  train --dataset "$D" --search "$T/one-cannot.toml" --solver krylov --batch-runs 4 --out "$T/one-cannot"
+  train --dataset "$D" $paper --search "$T/one-cannot.toml" --solver krylov --batch-runs 4 --out "$T/one-cannot"
 check "train --search --batch-runs: nothing was run" test ! -e "$T/one-cannot/trials"
-run train --dataset "$D" --search "$T/rates.toml" --solver krylov --dtype float64 --batch-runs 3 --out "$T/batched" --json
+run train --dataset "$D" $paper --search "$T/rates.toml" --solver krylov --dtype float64 --batch-runs 3 --out "$T/batched" --json
 cp "$T/stdout" "$T/together"
-run train --dataset "$D" --search "$T/rates.toml" --solver spectral --dtype float64 --json
+run train --dataset "$D" $paper --search "$T/rates.toml" --solver spectral --dtype float64 --json
 json "train --search --batch-runs: the trials that they are alone" "$T/stdout" \
   '[(t["settings"], t["val"], t["chosen"]) for t in j["trials"]] == [(t["settings"], t["val"], t["chosen"]) for t in json.load(open("'"$T"'/together"))["trials"]] and len(j["trials"]) == 4'
 printf 'seed = [0, 1]\nlr = [0.01, 0.1]\nepochs = 10\n' >"$T/seeds.toml" # which draw a split each
@@ -607,11 +707,11 @@ cp "$T/stdout" "$T/together"
 run train --dataset karate --head plain --search "$T/seeds.toml" --solver spectral --dtype float64 --json
 json "train --search --batch-runs: each seed on its own split" "$T/stdout" \
   'all(abs(a["loss"]["test"] - b["loss"]["test"]) < 1e-9 for a, b in zip(j["runs"], json.load(open("'"$T"'/together"))["runs"])) and [t["val"] for t in j["trials"]] == [t["val"] for t in json.load(open("'"$T"'/together"))["trials"]]'
-refused "train --search --batch-runs without a folder" 2 "--batch-runs,--out" train --dataset "$D" --search "$T/rates.toml" --batch-runs 3
-refused "train --batch-runs without --split all" 2 "--batch-runs,--split all" train --dataset "$D" --batch-runs 2
-refused "train --batch-runs and --jobs" 2 "--batch-runs,--jobs" train --dataset "$D" --split all --batch-runs 2 --jobs 2 --out "$T/out/x"
-refused "train --batch-runs on a directed graph" 2 "--batch-runs,symmetric" train --dataset "$D" --split all --batch-runs 2 --direction in
-refused "train: several jobs and no folder" 2 "--out" train --dataset "$D" --split all --jobs 2
+refused "train --search --batch-runs without a folder" 2 "--batch-runs,--out" train --dataset "$D" $paper --search "$T/rates.toml" --batch-runs 3
+refused "train --batch-runs without --split all" 2 "--batch-runs,--split all" train --dataset "$D" $paper --batch-runs 2
+refused "train --batch-runs and --jobs" 2 "--batch-runs,--jobs" train --dataset "$D" $paper --split all --batch-runs 2 --jobs 2 --out "$T/out/x"
+refused "train --batch-runs on a directed graph" 2 "--batch-runs,symmetric" train --dataset "$D" $paper --split all --batch-runs 2 --direction in
+refused "train: several jobs and no folder" 2 "--out" train --dataset "$D" $paper --split all --jobs 2
 refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
 refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel
 refused "reproduce: no such model" 2 "eignn" reproduce heterophilic --models eigen

@@ -21,11 +21,11 @@ import numpy as np
 EIGNN, FAULTS = "", ""
 
 
-def make_data(path, n=60, m=6, splits=4):
+def make_data(path, n=120, m=6, splits=4):
     rng = np.random.default_rng(1)
     labels = np.arange(n) % 3
     masks = rng.random((splits, n))
-    np.savez(path, edges=np.stack([rng.integers(0, n, 150), rng.integers(0, n, 150)], 1),
+    np.savez(path, edges=np.stack([rng.integers(0, n, 300), rng.integers(0, n, 300)], 1),
              node_features=(rng.normal(size=(n, m)) + labels[:, None]).astype(np.float32), node_labels=labels, train_masks=masks < 0.5,
              val_masks=(masks >= 0.5) & (masks < 0.75), test_masks=masks >= 0.75)
 
@@ -74,7 +74,9 @@ class Case(unittest.TestCase):
         shutil.rmtree(self.work, ignore_errors=True)
 
     def train(self, *words, epochs=40):
-        return ["train", "--dataset", self.data, "--epochs", epochs, "--patience", epochs, "--threads", 1, *words]
+        # The paper's model, which batches train too.
+        paper = ["--head", "plain", "--encoder", 0, "--equilibria", 1, "--intercept", "off", "--dropout", 0, "--feature-norm", "none"]
+        return ["train", "--dataset", self.data, *paper, "--epochs", epochs, "--patience", epochs, "--threads", 1, *words]
 
     def run_eignn(self, words, timeout=120, environment=None, **options):
         options.setdefault("stdout", subprocess.PIPE)
@@ -276,7 +278,7 @@ class OneWriter(Case):
         first = self.start([*words, "--runs", self.work / "runs"])
         self.assertTrue(wait_for(lambda: any((self.work / "runs").rglob("metrics.jsonl"))))
         self.refused([*words, "--runs", self.work / "others"], "is writing into this folder", f"process {first.pid} on {os.uname().nodename}")
-        quick = ["reproduce", "finite-depth", "--models", "eignn", "--lengths", "10", "--seeds", 1, "--epochs", 2, "--jobs", 1, "--quick"]
+        quick = ["reproduce", "finite-depth", "--models", "ignn", "--lengths", "10", "--seeds", 1, "--epochs", 2, "--jobs", 1, "--quick"]
         self.accepted([*quick, "--out", self.work / "results", "--runs", self.work / "others"])  # other results, the same folder
         self.assertEqual([path.name for path in (self.work / "results").iterdir() if path.name.startswith(".finite")], [])
 

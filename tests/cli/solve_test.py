@@ -32,11 +32,13 @@ TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
 # The reference ------------------------------------------------------------------------------------------------------
 
 
-def propagation(n, arcs, direction="undirected", normalise="sym", self_loops=True):
+def propagation(n, arcs, direction="undirected", normalise="sym", self_loops=True, weights=None):
     """S as a dense matrix, straight from the definition."""
     A = np.zeros((n, n))
-    for i, j in arcs:
-        A[i, j] = 1.0  # duplicates count once
+    for k, (i, j) in enumerate(arcs):
+        A[i, j] = 1.0 if weights is None else A[i, j] + weights[k]  # without weights duplicates count once
+    if weights is not None:
+        A /= A[A > 0].mean()
     if direction == "undirected":
         A = np.maximum(A, A.T)
     elif direction == "out":
@@ -101,6 +103,19 @@ def write_matrix_market(path, n, arcs, symmetric=False):
         f.write("%% written by hand\n%d %d %d\n" % (n, n, len(arcs)))
         for k, (i, j) in enumerate(arcs):
             f.write("%d %d %g\n" % (i + 1, j + 1, 0.25 * k - 1.5))  # the values are a pattern only
+
+
+def write_weighted(path, n, arcs, weights):
+    """In the format that the ending says, with every digit of the weights."""
+    if path.endswith(".npz"):
+        np.savez(path, edges=np.array(arcs), edge_weight=np.array(weights))
+        return
+    one, header = (1, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n" % (n, n, len(arcs))) \
+        if path.endswith(".mtx") else (0, "source target weight\n")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(header)
+        for (i, j), w in zip(arcs, weights):
+            f.write("%d %d %r\n" % (i + one, j + one, float(w)))
 
 
 def write_edges(path, n, arcs):
@@ -170,18 +185,22 @@ class SolveTest(unittest.TestCase):
 
     def check(self, n, arcs, F, solvers, X=None, Y=None, graph="npz", gamma=0.8, epsilon=1e-12, direction="undirected",
               normalise="sym", self_loops=True, input_dtype="float64", dtype="float64", order="C", extra=(),
-              check_residual=True):
+              check_residual=True, weights=None):
         """Solves with every solver (two at a time) and compares Z, dF, dX with the reference."""
         m = F.shape[0]
         X = self.rng.standard_normal((n, m)) if X is None else X
         Y = self.rng.standard_normal((n, m)) if Y is None else Y
         name, write = WRITERS[graph]
-        write(self.path(name), n, arcs)
+        if weights is None:
+            write(self.path(name), n, arcs)
+        else:
+            write_weighted(self.path(name), n, arcs, weights)
+            extra = (*extra, "--edge-weights", "use")
         F, X, Y = (np.asarray(a, dtype=input_dtype, order=order) for a in (F, X, Y))
         for file, array in (("F.npy", F), ("X.npy", X), ("Y.npy", Y)):
             np.save(self.path(file), array)
         S = propagation(n, arcs if graph != "mtx-symmetric" else arcs + [(j, i) for i, j in arcs], direction, normalise,
-                        self_loops)
+                        self_loops, weights)
         Z_ref, dF_ref, dX_ref = reference(S, *(a.astype(float) for a in (F, X.T, Y.T)), gamma, epsilon)
 
         def solve(solver):
@@ -202,11 +221,12 @@ class SolveTest(unittest.TestCase):
                 self.assertEqual((answer["n"], answer["m"]), (n, m))
                 self.assertEqual((answer["gamma"], answer["epsilon"]), (gamma, epsilon))
                 self.assertEqual(answer["dtype"], dtype)
-                self.assertIn(answer["solver"], ALL_SOLVERS[:-1])
+                self.assertIn(answer["solver"], [*ALL_SOLVERS[:-1], "deflated"])
                 if solver != "auto":
                     self.assertEqual(answer["solver"], solver)
                 if graph != "mtx-symmetric":
-                    self.assertEqual(answer["arcs"], len(set(arcs)))
+                    weight = np.ones(len(arcs)) if weights is None else weights
+                    self.assertEqual(answer["arcs"], len({arc for arc, w in zip(arcs, weight) if w > 0}))
                 self.assertIsInstance(answer["iterations"], int)
                 self.assertGreaterEqual(answer["seconds"], 0)
                 if check_residual:
@@ -242,6 +262,72 @@ class SolveTest(unittest.TestCase):
                 along_X = (loss(F, X + h * V) - loss(F, X - h * V)) / (2 * h)
                 self.assertAlmostEqual(along_F, np.sum(dF * U), delta=1e-6 * np.linalg.norm(dF))
                 self.assertAlmostEqual(along_X, np.sum(dX * V), delta=1e-6 * np.linalg.norm(dX))
+
+    # Weights --------------------------------------------------------------------------------------------------------
+
+    def weighted(self, n, count, orders):
+        """Arcs with loops, duplicates, reverses of another weight and one of weight 0."""
+        arcs = random_arcs(self.rng, n, count)
+        weights = 10.0**self.rng.uniform(-orders / 2, orders / 2, len(arcs))
+        weights[3] = 0
+        return arcs, weights
+
+    def test_weights_in_every_format(self):
+        n, m = 12, 5
+        for graph in ("npz", "mtx", "edges"):
+            arcs, weights = self.weighted(n, 18, 3)
+            self.check(n, arcs, self.rng.standard_normal((m, m)), ALL_SOLVERS + ["deflated"], graph=graph,
+                       weights=weights)
+
+    def test_weights_over_ten_orders_of_magnitude(self):
+        n, m = 12, 5
+        arcs, weights = self.weighted(n, 20, 10)
+        F = self.rng.standard_normal((m, m))
+        self.check(n, arcs, F, ALL_SOLVERS + ["deflated"], weights=weights, gamma=1.0)
+        self.check(n, arcs, F, ALL_SOLVERS + ["deflated"], weights=weights, self_loops=False)
+        for direction in ("in", "out"):
+            for loops in (True, False):
+                self.check(n, arcs, F, ANY_GRAPH + ["deflated"], weights=weights, direction=direction,
+                           normalise="out-in", self_loops=loops)
+
+    def test_weights_of_directed_graphs(self):
+        n, m = 12, 5
+        for direction in ("in", "out"):
+            for loops in (True, False):
+                arcs, weights = self.weighted(n, 20, 2)
+                self.check(n, arcs, self.rng.standard_normal((m, m)), ANY_GRAPH + ["deflated"], weights=weights,
+                           direction=direction, self_loops=loops)
+
+    def test_weights_are_ignored_unless_they_are_asked_for(self):
+        n, m = 8, 3
+        arcs, weights = self.weighted(n, 10, 2)
+        for name, array in (("F.npy", (m, m)), ("X.npy", (n, m))):
+            np.save(self.path(name), self.rng.standard_normal(array))
+        S = propagation(n, arcs)  # with the arc of weight 0
+        F, X = np.load(self.path("F.npy")), np.load(self.path("X.npy")).T
+        Z = kronecker_solve(S, contraction(F, 1e-12)[0], 0.8, X)
+        for graph, warned in (("g.mtx", False), ("g.npz", True), ("g.edges", True)):
+            write_weighted(self.path(graph), n, arcs, weights)
+            done = self.run_eignn("--graph", self.path(graph), "--features", self.path("X.npy"), "--weight",
+                                  self.path("F.npy"), "--out", self.path("Z.npy"), "--json")
+            answer = self.one_object(done)
+            self.assertEqual((answer["weighted"], answer["weight_scale"]), (False, 1))
+            self.assertEqual("--edge-weights use" in done.stderr, warned, done.stderr)
+            self.assertLessEqual(relative(np.load(self.path("Z.npy")).T, Z), 1e-12)
+
+    def test_faulty_weights_name_their_line(self):
+        for name, array in (("F.npy", (2, 2)), ("X.npy", (3, 2))):
+            np.save(self.path(name), np.ones(array))
+        for graph, text, place in (("g.edges", "0 1 1\n\n1 2 -3\n", "g.edges, line 3"),
+                                   ("g.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 -1\n",
+                                    "g.mtx, line 3"),
+                                   ("g.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 inf\n",
+                                    "g.mtx, line 3")):
+            with open(self.path(graph), "w", encoding="ascii") as f:
+                f.write(text)
+            self.assert_one_line_error(
+                self.run_eignn("--graph", self.path(graph), "--features", self.path("X.npy"), "--weight",
+                               self.path("F.npy"), "--out", self.path("Z.npy"), "--edge-weights", "use"), 1, place)
 
     # Undirected graphs, every solver --------------------------------------------------------------------------------
 

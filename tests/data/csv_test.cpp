@@ -67,6 +67,31 @@ TEST(Csv, ReadsFilesWithoutAHeader) {
   EXPECT_CONTAINS(refusal("\n0,1\n", plain), "2 fields, not 3 as in the lines before (T.csv, line 41)");
 }
 
+TEST(Csv, WithoutAHeaderTheFirstLineMaySaySoToo) {
+  CsvOptions any;
+  any.header = false;
+  any.any_separator = true;
+  EXPECT_EQ(parse("# remark\na;b;0,5\n", any), (Rows{{"a", "b", "0,5"}}));
+  EXPECT_EQ(parse("a\tb\n", any), (Rows{{"a", "b"}}));
+  EXPECT_EQ(parse("a,b c\n", any), (Rows{{"a", "b c"}}));
+  EXPECT_EQ(parse("  a  b 1 \n\n\"c d\" e\t2\r\nf g 3", any),
+            (Rows{{"a", "b", "1"}, {"c d", "e", "2"}, {"f", "g", "3"}}));
+  EXPECT_CONTAINS(refusal("a b\nc\n", any), "1 fields, not 2");
+  EXPECT_CONTAINS(refusal("a b\n\"c\"d e\n", any), "after the closing quote");
+}
+
+TEST(Csv, ARowMayNameTheColumnsLater) {
+  CsvOptions plain;
+  plain.header = false;
+  const std::string text = "a,b\n1,x\n";
+  CsvReader rows(text, "T.csv", plain);
+  ASSERT_TRUE(rows.next());
+  rows.take_names();
+  EXPECT_EQ(rows.find("b"), 1U);
+  ASSERT_TRUE(rows.next());
+  EXPECT_CONTAINS(message_of<DataError>([&] { rows.number(1); }), "(T.csv, line 2, column 'b')");
+}
+
 TEST(Csv, ParsesNumbers) {
   const std::string text = "a,b,c\n 1.5 ,-7,\"2e-3\"\n";
   CsvReader reader(text, "T.csv");

@@ -65,6 +65,12 @@ TEST_F(GnnBenchmark, MakesArcsOfEntriesAndDenseFeatures) {
   EXPECT_TRUE(set.splits.empty());
 }
 
+TEST_F(GnnBenchmark, HasTheValuesOfTheMatrixAsWeightsOnRequest) {
+  const RawDataset set = read();
+  EXPECT_EQ(set.arcs.weight, (Numbers{1, 0.5, 1}));
+  EXPECT_TRUE(set.arcs.weight_on_request);
+}
+
 TEST_F(GnnBenchmark, KeepsFeaturesThatAreNotWhole) {
   put<float>("attr_data", {3}, {0.1F, 1, -1});
   EXPECT_EQ(read().features.type, ElementType::float32);

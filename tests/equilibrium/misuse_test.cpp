@@ -1,5 +1,6 @@
 // Every wrong argument at every public function of every solver: our own error or a right answer, never
-// libtorch's exception, and nothing outside the memory it was given (./dev asan runs this under AddressSanitizer).
+// libtorch's exception, and nothing outside the memory it was given (./dev asan runs this under
+// AddressSanitizer).
 #include <gtest/gtest.h>
 
 #include <limits>

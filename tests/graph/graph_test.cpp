@@ -177,6 +177,99 @@ TEST(Graph, ANodeWithALoopOnlyIsIsolatedAndAMereTargetIsNot) {
   EXPECT_EQ(ring(4).isolated(), 0);
 }
 
+// ---- weights
+
+using Weights = std::vector<double>;
+
+TEST(WeightedGraph, KeepsTheWeightOfEachArcBesideIt) {
+  const Graph graph = Graph::from_arcs(4, {2, 0, 2, 0}, {3, 2, 0, 1}, {1.5, 2, 1e-9, 4});
+  EXPECT_EQ(graph.target, (Ids{1, 2, 0, 3}));
+  EXPECT_EQ(graph.weight, (Weights{4, 2, 1e-9, 1.5}));
+  EXPECT_EQ(graph.weight_of(2), 1e-9);
+  const Graph plain = Graph::from_arcs(2, {0}, {1});
+  EXPECT_TRUE(plain.weight.empty());
+  EXPECT_EQ(plain.weight_of(0), 1);
+}
+
+TEST(WeightedGraph, AddsUpDuplicatesInWhateverOrderTheyCome) {
+  const Graph graph = Graph::from_arcs(2, {0, 0, 0, 1}, {1, 1, 1, 0}, {0.1, 0.2, 0.3, 7});
+  EXPECT_EQ(graph.arcs(), 2);
+  EXPECT_DOUBLE_EQ(graph.weight[0], 0.6);
+  EXPECT_EQ(graph.weight[1], 7);
+  const Graph other = Graph::from_arcs(2, {1, 0, 0, 0}, {0, 1, 1, 1}, {7, 0.3, 0.1, 0.2});
+  EXPECT_EQ(other.weight, graph.weight) << "to the bit";
+}
+
+TEST(WeightedGraph, LeavesOutArcsOfWeightZero) {
+  const Graph graph = Graph::from_arcs(3, {0, 1, 1, 2}, {1, 2, 2, 0}, {0, 0, 3, -0.0});
+  EXPECT_EQ(graph.row_begin, (Ids{0, 0, 1, 1}));
+  EXPECT_EQ(graph.target, Ids{2});
+  EXPECT_EQ(graph.weight, Weights{3});
+  const Graph nothing = Graph::from_arcs(2, {0}, {1}, {0});
+  EXPECT_EQ(nothing.arcs(), 0);
+  EXPECT_EQ(nothing.isolated(), 2);
+}
+
+TEST(WeightedGraph, RefusesWhatIsNoWeightAndNamesTheArc) {
+  for (const double wrong : {-1e-300, -2.0, std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    const std::string message = message_of<ArgumentError>([&] {
+      Graph::from_arcs(3, {0, 1}, {1, 2}, {1, wrong});
+    });
+    EXPECT_CONTAINS(message, "arc 1: 1 -> 2");
+    EXPECT_CONTAINS(message, "(weight)");
+  }
+  EXPECT_CONTAINS(message_of<ArgumentError>([] {
+                    Graph::from_arcs(3, {0, 1}, {1, 2}, {1});
+                  }),
+                  "1 weights for 2 arcs");
+  EXPECT_CONTAINS(message_of<ArgumentError>([] {
+                    Graph::from_arcs(3, {0, 0}, {1, 1}, {1e308, 1e308});
+                  }),
+                  "0 -> 1 add up to infinity");
+}
+
+TEST(WeightedGraph, AnEdgeWrittenOnceAndOneWrittenBothWaysAreTheSame) {
+  const Graph once = Graph::from_arcs(4, {0, 1, 3, 2}, {1, 2, 3, 3}, {0.3, 5, 2, 1e-4});
+  const Graph both =
+      Graph::from_arcs(4, {0, 1, 1, 2, 3, 3, 2}, {1, 0, 2, 1, 3, 2, 3}, {0.3, 0.3, 5, 5, 2, 1e-4, 1e-4});
+  const Graph some = Graph::from_arcs(4, {1, 1, 2, 3, 3}, {0, 2, 1, 3, 2}, {0.3, 5, 5, 2, 1e-4});
+  for (const Graph& graph : {both, some}) {
+    expect_same(graph.symmetrised(), once.symmetrised());
+    EXPECT_EQ(graph.symmetrised().weight, once.symmetrised().weight);
+  }
+  EXPECT_EQ(once.symmetrised().weight, (Weights{0.3, 0.3, 5, 5, 1e-4, 1e-4, 2}));
+}
+
+TEST(WeightedGraph, SymmetrisedTakesTheLargerOfTheTwoDirections) {
+  const Graph graph = Graph::from_arcs(3, {0, 1, 1, 2}, {1, 0, 2, 1}, {1, 4, 9, 8}).symmetrised();
+  EXPECT_EQ(graph.weight, (Weights{4, 4, 9, 9}));
+  EXPECT_TRUE(graph.is_symmetric());
+}
+
+TEST(WeightedGraph, TransposedTakesTheWeightsAlong) {
+  const Graph graph = Graph::from_arcs(4, {0, 0, 2, 3}, {1, 3, 1, 3}, {1, 2, 3, 4});
+  EXPECT_EQ(graph.transposed().weight, (Weights{1, 3, 2, 4}));
+  EXPECT_EQ(graph.transposed().transposed().weight, graph.weight);
+}
+
+TEST(WeightedGraph, IsSymmetricOnlyWhereTheWeightsAreToo) {
+  EXPECT_TRUE(Graph::from_arcs(2, {0, 1}, {1, 0}, {3, 3}).is_symmetric());
+  EXPECT_FALSE(Graph::from_arcs(2, {0, 1}, {1, 0}, {3, 2}).is_symmetric());
+}
+
+TEST(WeightedGraph, RefusesWeightsThatContradictTheArcs) {
+  const Graph good = Graph::from_arcs(3, {0, 1}, {1, 2}, {1, 2});
+  EXPECT_NO_THROW(check(good));
+  for (const Weights& wrong : {Weights{1}, Weights{1, 2, 3}, Weights{1, 0}, Weights{-1, 1},
+                               Weights{std::nan(""), 1}, Weights{1, HUGE_VAL}}) {
+    Graph graph = good;
+    graph.weight = wrong;
+    EXPECT_THROW(check(graph), ArgumentError);
+    EXPECT_THROW(graph.symmetrised(), ArgumentError);
+    EXPECT_THROW(make_propagation(graph), ArgumentError);
+  }
+}
+
 // ---- components and distances
 
 TEST(Components, AreNumberedByTheirSmallestNodeWithMembersAscending) {

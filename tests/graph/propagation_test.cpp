@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
 
 #include "support/message_of.h"
 #include "support/random_graph.h"
+#include "support/random_weights.h"
 
 namespace eignn {
 namespace {
@@ -341,6 +343,165 @@ TEST_P(RandomPropagation, SlackIsTheScaleLessTheRowSumAndAnInteger) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Graphs, RandomPropagation, testing::Range(0, 16));
+
+// ---- weights
+
+// D^-1/2 (A/scale + I) D^-1/2 and its kin by their definition, in extended precision.
+Matrix by_definition(const Graph& graph, const PropagationOptions& o, double scale) {
+  const auto n = static_cast<size_t>(graph.nodes);
+  std::vector<std::vector<long double>> A(n, std::vector<long double>(n, 0));
+  for (size_t i = 0; i < n; ++i)
+    for (int64_t a = graph.row_begin[i]; a < graph.row_begin[i + 1]; ++a) {
+      const auto j = static_cast<size_t>(graph.target[a]);
+      const long double w = static_cast<long double>(graph.weight[a]) / scale;
+      if (o.direction == in) A[i][j] = w;
+      if (o.direction == out) A[j][i] = w;
+      if (o.direction == undirected) A[i][j] = A[j][i] = std::max({w, A[i][j], A[j][i]});
+    }
+  std::vector<long double> rows(n, 0), columns(n, 0);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      A[i][j] += o.self_loops && i == j ? 1 : 0;
+      rows[i] += A[i][j];
+      columns[j] += A[i][j];
+    }
+  Matrix S(n, Row(n, 0.0));
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      const long double product = rows[i] * (o.normalise == sym ? rows[j] : columns[j]);
+      if (A[i][j] > 0 && product > 0) S[i][j] = static_cast<double>(A[i][j] / std::sqrt(product));
+    }
+  return S;
+}
+
+TEST(WeightedPropagation, IsTheDefinitionEntryByEntryOverTenOrdersOfMagnitude) {
+  for (int seed = 0; seed < 12; ++seed) {
+    const Graph graph = with_random_weights(random_graph(12, 30, 200 + seed), 10, seed);
+    for (const Direction direction : {undirected, in, out})
+      for (const Normalisation normalise : {sym, out_in})
+        for (const bool self_loops : {true, false}) {
+          const auto o = options(direction, normalise, self_loops);
+          const Propagation S = make_propagation(graph, o);
+          EXPECT_NO_THROW(check(S));
+          const Matrix found = dense(S), expected = by_definition(graph, o, scale_of_weights(graph, o));
+          for (size_t i = 0; i < found.size(); ++i)
+            for (size_t j = 0; j < found.size(); ++j)
+              EXPECT_NEAR(found[i][j], expected[i][j], 1e-15 * expected[i][j]) << i << ", " << j;
+        }
+  }
+}
+
+TEST(WeightedPropagation, DividesByTheMeanOfTheArcsAsTheyWereGiven) {
+  const Graph graph = Graph::from_arcs(3, {0, 1, 1, 2}, {1, 0, 2, 2}, {1, 4, 3, 8});
+  for (const Direction direction : {undirected, in, out})
+    EXPECT_EQ(scale_of_weights(graph, options(direction, sym, true)), 4);
+  PropagationOptions given;
+  given.weight_scale = 2;
+  EXPECT_EQ(scale_of_weights(graph, given), 2);
+  EXPECT_EQ(make_propagation(graph, given).weight, (Row{1, 2, 2, 1, 1.5, 1.5, 5}));
+  EXPECT_EQ(scale_of_weights(Graph::from_arcs(3, {0}, {1}), given), 1) << "without weights A has ones";
+  EXPECT_EQ(make_propagation(Graph::from_arcs(2, {0}, {1}), given).weight, (Row{1, 1, 1, 1}));
+  for (const double wrong : {-1.0, std::nan(""), HUGE_VAL}) {
+    given.weight_scale = wrong;
+    EXPECT_CONTAINS(message_of<ArgumentError>([&] { make_propagation(graph, given); }), "(weight-scale)");
+  }
+}
+
+TEST(WeightedPropagation, EqualWeightsAreAsGoodAsNone) {
+  const Graph plain = random_graph(30, 90, 5);
+  for (const double w : {1.0, 0.1, 3.7e-5, 1e300, 1e-300, 5e-324}) {
+    Graph graph = plain;
+    graph.weight.assign(graph.target.size(), w);
+    for (const Direction direction : {undirected, in, out})
+      for (const Normalisation normalise : {sym, out_in})
+        for (const bool self_loops : {true, false}) {
+          const auto o = options(direction, normalise, self_loops);
+          const Propagation a = make_propagation(plain, o), b = make_propagation(graph, o);
+          EXPECT_EQ(a.column, b.column);
+          EXPECT_EQ(a.weight, b.weight) << "to the bit";
+          EXPECT_EQ(a.left, b.left);
+          EXPECT_EQ(a.right, b.right);
+          EXPECT_EQ(a.slack, b.slack);
+          EXPECT_EQ(a.symmetric, b.symmetric);
+        }
+  }
+}
+
+TEST(WeightedPropagation, DoesNotDependOnTheUnitOfTheWeights) {
+  const Graph graph = with_random_weights(random_graph(20, 50, 6), 4, 7);
+  Graph scaled = graph;
+  for (double& w : scaled.weight) w *= 0x1p-40;
+  EXPECT_EQ(dense(make_propagation(graph)), dense(make_propagation(scaled)));
+}
+
+TEST(WeightedPropagation, IsTheSameForEdgesWrittenOnceOrBothWays) {
+  const Graph once = Graph::from_arcs(4, {0, 1, 2}, {1, 2, 3}, {0.3, 5, 1e-4});
+  const Matrix expected = dense(make_propagation(once)),
+               found = dense(make_propagation(Graph::from_arcs(4, {1, 1, 2, 2, 0, 3}, {0, 2, 1, 3, 1, 2},
+                                                               {0.3, 5, 5, 1e-4, 0.3, 1e-4})));
+  for (size_t i = 0; i < 4; ++i)
+    for (size_t j = 0; j < 4; ++j) EXPECT_NEAR(found[i][j], expected[i][j], 4e-16 * expected[i][j]);
+  // Some once, some both ways: to the bit where the scale is given, as in a checkpoint.
+  PropagationOptions given;
+  given.weight_scale = 0.7;
+  const Graph some = Graph::from_arcs(4, {1, 1, 2, 3}, {0, 2, 1, 2}, {0.3, 5, 5, 1e-4});
+  EXPECT_EQ(dense(make_propagation(once, given)), dense(make_propagation(some, given)));
+}
+
+TEST(WeightedPropagation, IsEquivariant) {
+  const Graph graph = with_random_weights(random_graph(15, 40, 8), 10, 9);
+  std::vector<int64_t> place(15);
+  std::iota(place.begin(), place.end(), int64_t{0});
+  std::mt19937_64 random(3);
+  std::shuffle(place.begin(), place.end(), random);
+  std::vector<int64_t> source, target;
+  for (int64_t v = 0; v < 15; ++v)
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      source.push_back(place[v]);
+      target.push_back(place[graph.target[a]]);
+    }
+  const Graph moved = Graph::from_arcs(15, source, target, graph.weight);
+  for (const Direction direction : {undirected, in, out}) {
+    const Matrix a = dense(make_propagation(graph, options(direction, sym, true))),
+                 b = dense(make_propagation(moved, options(direction, sym, true)));
+    for (size_t i = 0; i < 15; ++i)
+      for (size_t j = 0; j < 15; ++j)
+        EXPECT_NEAR(a[i][j], b[place[i]][place[j]], 1e-15 * a[i][j]) << i << ", " << j;
+  }
+}
+
+TEST(WeightedPropagation, SlackIsTheSumOfWhatWasDroppedAndNoDifference) {
+  // 0 keeps 1e-9 and loses 1e9 and 2e9 to nodes that send nothing; 1 loses all it has.
+  const Graph graph =
+      Graph::from_arcs(5, {0, 0, 0, 1, 1, 4}, {4, 2, 3, 2, 3, 0}, {1e-9, 1e9, 2e9, 0.1, 0.2, 1});
+  PropagationOptions o = options(in, sym, false);
+  o.weight_scale = 1;
+  const Propagation S = make_propagation(graph, o);
+  EXPECT_EQ(S.slack, (Row{3e9, 0.1 + 0.2, 1, 1, 0}));
+  EXPECT_EQ(S.weight, (Row{1e-9, 1}));
+  // The other way round a difference of sums would have lost what is kept, and all of the slack.
+  const Graph faint = Graph::from_arcs(4, {0, 0, 3}, {3, 2, 0}, {1e9, 1e-9, 1});
+  EXPECT_EQ(make_propagation(faint, o).slack, (Row{1e-9, 1, 1, 0}));
+  EXPECT_EQ(make_propagation(faint, options(undirected, sym, true)).slack, (Row{0, 0, 0, 0}));
+}
+
+TEST(WeightedPropagation, RefusesWeightsThatLeaveTheFloatingRangeBesideTheOthers) {
+  EXPECT_CONTAINS(message_of<ArgumentError>([] {
+                    make_propagation(Graph::from_arcs(3, {0, 1}, {1, 2}, {1e-300, 1}));
+                  }),
+                  "too far from the scale");
+  EXPECT_NO_THROW(make_propagation(Graph::from_arcs(3, {0, 1}, {1, 2}, {1e-100, 1})));
+}
+
+TEST(WeightedPropagation, HasTheSpectrumOfOneWithoutWeights) {
+  for (int seed = 0; seed < 4; ++seed) {
+    const Graph graph = with_random_weights(random_graph(14, 40, 300 + seed), 6, seed);
+    for (const bool self_loops : {true, false}) {
+      EXPECT_LE(two_norm(dense(make_propagation(graph, options(undirected, sym, self_loops)))), 1 + 1e-13);
+      EXPECT_LE(two_norm(dense(make_propagation(graph, options(in, out_in, self_loops)))), 1 + 1e-13);
+    }
+  }
+}
 
 // ---- names
 

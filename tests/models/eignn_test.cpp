@@ -93,6 +93,79 @@ TEST(Eignn, EveryHeadHasTheGradientOfItsLoss) {
   }
 }
 
+// f + c with every head and solver: the intercept passes by the solves.
+TEST(Eignn, TheInterceptIsAddedToEveryScoreAndHasItsGradient) {
+  const Parts parts;
+  const auto index = torch::tensor({1, 8, 20, 33}, torch::kInt64);
+  const auto G = test::random_matrix(4, classes, 9);
+  for (const Head head : {Head::plain, Head::l2, Head::batch_norm}) {
+    for (const char* solver : {"spectral", "direct", "krylov", "sparse", "deflated", "picard"}) {
+      EignnOptions with{head, Start::xavier, 0};
+      with.intercept = true;
+      const auto model = parts.model(with, solver), plain = parts.model({head, Start::xavier, 0}, solver);
+      {
+        const torch::NoGradGuard guard;
+        parameter(*model, "intercept").copy_(torch::tensor({0.5, -2.0, 7.0}, torch::kFloat64));
+      }
+      for (const bool training : {true, false}) {
+        model->train(training);
+        plain->train(training);
+        const auto difference = (model->scores(index) - plain->scores(index)).detach();
+        EXPECT_TRUE(torch::allclose(difference, parameter(*model, "intercept").detach().expand({4, classes}),
+                                    1e-9, 1e-9))
+            << name(head) << " " << solver;
+        const torch::NoGradGuard guard;
+        EXPECT_TRUE(torch::allclose(model->scores(index) - plain->scores(index), difference, 1e-9, 1e-9))
+            << name(head) << " " << solver;
+      }
+      model->zero_grad();
+      (model->scores(index) * G).sum().backward();
+      EXPECT_TRUE(torch::allclose(parameter(*model, "intercept").grad(), G.sum(0), 1e-12));
+    }
+  }
+}
+
+TEST(Eignn, AnEncoderWithoutAnActivationKeepsTheScoresAffine) {
+  Parts parts;
+  EignnOptions options{Head::plain, Start::xavier, 0};
+  options.encoder = 5;
+  options.intercept = true;
+  const auto solver = [&] { return make_solver("spectral", parts.S, {}, options.encoder); };
+  const auto model = make_eignn(solver(), parts.X, classes, options, 7);
+  EXPECT_TRUE(model->linear_in_features());
+  model->eval();
+  const auto index = torch::arange(nodes);
+  const auto at = [&](const torch::Tensor& X) {
+    model->use_features(X);
+    return model->scores(index).detach();
+  };
+  const auto other = test::random_matrix(nodes, features, 31);
+  const auto middle = at(0.25 * parts.X + 0.75 * other), mixed = 0.25 * at(parts.X) + 0.75 * at(other);
+  EXPECT_LE(test::relative_error(middle, mixed), 1e-10);
+
+  options.encoder_activation = Activation::relu;
+  EXPECT_FALSE(make_eignn(solver(), parts.X, classes, options, 7)->linear_in_features());
+}
+
+TEST(Eignn, SolvesAgainWhenTheEncoderHasMoved) {
+  Parts parts;
+  EignnOptions options{Head::batch_norm, Start::xavier, 0};
+  options.encoder = 5;
+  const auto model = make_eignn(make_solver("spectral", parts.S, {}, 5), parts.X, classes, options, 7);
+  model->eval();
+  const auto index = torch::arange(nodes);
+  const auto before = model->scores(index).detach();
+  EXPECT_TRUE(model->scores(index).detach().equal(before));
+  for (const char* name : {"encoder_weight", "encoder_bias"}) {
+    const auto last = model->scores(index).detach();
+    {
+      const torch::NoGradGuard guard;
+      parameter(*model, name).add_(0.3 * test::random_matrix(1, 1, 3).item<double>() + 0.2);
+    }
+    EXPECT_GT(test::relative_error(model->scores(index).detach(), last), 1e-3) << name;
+  }
+}
+
 TEST(Eignn, OrthogonalStartHasEqualEigenvalues) {
   const auto F = parameter(*Parts().model({Head::plain, Start::orthogonal, 0}), "F").detach();
   EXPECT_LE((F.t().mm(F) - torch::eye(features, torch::kFloat64)).abs().max().item<double>(), 1e-14);

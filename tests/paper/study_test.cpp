@@ -287,7 +287,8 @@ TEST(Study, TheOutcomeCountsStatementsByPanel) {
       {"claims",
        {{{"text", "a"}, {"panels", {{{"breaches", ResultJson::array()}}, {{"breaches", {"x"}}}}}},
         {{"text", "b"}, {"panels", ResultJson::array()}}}}};
-  EXPECT_EQ(study_outcome(results), "Of the paper's statements, 1 hold and 2 were checked, one for each panel");
+  EXPECT_EQ(study_outcome(results),
+            "Of the paper's statements, 1 hold and 2 were checked, one for each panel");
 }
 
 PanelFigures curve(const std::string& series, std::vector<std::pair<double, double>> points) {

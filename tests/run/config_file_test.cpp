@@ -7,8 +7,10 @@
 #include "eignn/error.h"
 #include "eignn/train.h"
 #include "run/checkpoint.h"
+#include "run/predictions_csv.h"
 #include "run/recipes.h"
-#include "run/run_folder.h"
+#include "run/restored_run.h"
+#include "run/train_run.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "train/assemble.h"
@@ -51,6 +53,39 @@ TEST(ConfigFile, OfALaterFormatIsRefusedAndWithoutANumberRead) {
       "the file has format 2");
 }
 
+// Before there was a choice an encoder had relu; a file that a run wrote then is complete without saying so.
+TEST(ConfigFile, OfBeforeTheChoiceOfAnActivationMeansRelu) {
+  const auto without = [](std::string text, const std::string& setting) {
+    const size_t line = text.find("\n" + setting + " = ") + 1, end = text.find('\n', line);
+    return text.erase(line, end + 1 - line);
+  };
+  TrainConfig config;
+  config.eignn().encoder = 8;
+  const std::string old = without(without(to_toml(config), "encoder-activation"), "intercept");
+  TrainConfig back;
+  const auto set = apply_toml(back, old, {}, "config.toml");
+  EXPECT_EQ(back.eignn().encoder_activation, Activation::relu);
+  EXPECT_FALSE(back.eignn().intercept);
+  EXPECT_TRUE(set.count("intercept")) << "no recipe may fill it in";
+
+  TrainConfig now;
+  apply_toml(now, to_toml(config), {}, "config.toml");
+  EXPECT_EQ(now.eignn().encoder_activation, Activation::none);
+  TrainConfig by_hand;
+  EXPECT_FALSE(apply_toml(by_hand, "encoder = 8\n", {}, "config.toml").count("intercept"));
+  EXPECT_EQ(by_hand.eignn().encoder_activation, Activation::none);
+
+  TrainConfig saved;  // a checkpoint's or a summary's settings
+  auto texts = to_strings(config);
+  texts.erase("encoder-activation");
+  assign_known(saved, texts);
+  EXPECT_EQ(saved.eignn().encoder_activation, Activation::relu);
+  texts["encoder"] = "0";
+  TrainConfig plain;
+  assign_known(plain, texts);
+  EXPECT_EQ(plain.eignn().encoder_activation, Activation::none) << "without an encoder there is none";
+}
+
 TEST(ConfigFile, OfTheFirstReleaseIsRead) {
   TrainConfig config;
   const std::string path = old_folder + "/config.toml";
@@ -63,22 +98,61 @@ TEST(ConfigFile, OfTheFirstReleaseIsRead) {
   EXPECT_EQ(settings.at("threads"), "1");
 }
 
-// predictions.csv was written by the same run: node,split,label,predicted,p0,p1.
-TEST(Checkpoint, OfTheFirstReleaseGivesThePredictionsOfThen) {
-  const std::string path = old_folder + "/model.safetensors";
-  const TrainedModel trained = load_model(path);
-  const Dataset dataset = load_dataset(trained.config());
-  const auto model = restore_model(trained, dataset, trained.config(), nullptr, path);
-  const torch::NoGradGuard guard;
-  const auto p = probabilities(model->scores(torch::arange(dataset.nodes())), /*multi_label=*/false);
-  const std::string csv = read_whole_file(old_folder + "/predictions.csv");
-  TextLines lines(csv, path);
-  ASSERT_TRUE(lines.next());
-  for (int64_t v = 0; v < dataset.nodes(); ++v) {
-    ASSERT_TRUE(lines.next());
-    const std::string line(lines.line());
-    EXPECT_NEAR(p[v][1].item<double>(), std::stod(line.substr(line.rfind(',') + 1)), 1e-5) << line;
+// The predictions of the checkpoint in this folder against its predictions.csv,
+// node,split,label,predicted,p0,p1, which the same run wrote, parts and labels included.
+void expect_predictions_of_then(const std::string& folder) {
+  const RestoredRun restored = restore_run(folder + "/model.safetensors", {});
+  EXPECT_FALSE(restored.recognised.remembers) << "older versions did not keep who was trained on";
+  const TemporaryFolder now;
+  write_predictions_csv(now.path("p.csv"), restored.data, restored.split,
+                        restored.predictions(torch::arange(restored.data.nodes())), {});
+  const std::string expected = read_whole_file(folder + "/predictions.csv"),
+                    found = read_whole_file(now.path("p.csv"));
+  TextLines lines(expected, folder), lines_now(found, "now");
+  ASSERT_TRUE(lines.next() && lines_now.next());
+  EXPECT_EQ(lines.line(), lines_now.line());
+  const auto fields = [](std::string_view line) {
+    std::vector<std::string> out(1);
+    for (const char c : line)
+      if (c == ',')
+        out.emplace_back();
+      else
+        out.back() += c;
+    return out;
+  };
+  for (int64_t v = 0; v < restored.data.nodes(); ++v) {
+    ASSERT_TRUE(lines.next() && lines_now.next());
+    const auto then = fields(lines.line()), here = fields(lines_now.line());
+    ASSERT_EQ(then.size(), 6u);
+    ASSERT_EQ(here.size(), 6u);
+    for (size_t k = 0; k < 4; ++k) EXPECT_EQ(then[k], here[k]) << lines.line();
+    for (size_t k = 4; k < 6; ++k) EXPECT_NEAR(std::stod(then[k]), std::stod(here[k]), 1e-5) << lines.line();
   }
+}
+
+TEST(Checkpoint, OfTheFirstReleaseGivesThePredictionsOfThen) {
+  expect_predictions_of_then(old_folder);
+}
+
+// Of format 3: an encoder, and no word of its activation.
+TEST(Checkpoint, OfTheSecondReleaseEncodesWithRelu) {
+  expect_predictions_of_then(old_folder + "/format-3");
+  const TrainedModel model = load_model(old_folder + "/format-3/model.safetensors");
+  EXPECT_EQ(model.config().eignn().encoder, 6);
+  EXPECT_EQ(model.config().eignn().encoder_activation, Activation::relu);
+  EXPECT_FALSE(model.config().eignn().intercept);
+  EXPECT_TRUE(model.class_names().empty());
+  EXPECT_EQ(model.class_name(1), "1");
+}
+
+TEST(Checkpoint, ARunThatTheSecondReleaseBeganIsResumedAndNotUsedBefore) {
+  const TemporaryFolder folder;
+  for (const char* file : {"config.toml", "metrics.jsonl", "resume.safetensors"})
+    folder.write(file, read_whole_file(old_folder + "/unfinished-4/" + file));
+  EXPECT_CONTAINS(message_of<DataError>([&] { load_model(folder.path("")); }), "older version began it");
+  const RunResult result = train({}, folder.path(""), /*resume=*/true);
+  EXPECT_EQ(result.epochs, 40);
+  EXPECT_TRUE(load_model(folder.path("")).recognise(load_dataset(result.config)).unchanged);
 }
 
 TEST(Checkpoint, OfALaterFormatIsRefused) {

@@ -74,7 +74,7 @@ TEST(Recipes, AreAllValid) {
 }
 
 TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
-  std::set<std::string> kinds = {"default"};
+  std::set<std::string> kinds = {"default", "own"};
   const auto models = model_names();
   for (const EmbeddedRecipe& recipe : embedded_recipes())
     if (recipe.name == "kinds")
@@ -86,7 +86,7 @@ TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
       }
   EXPECT_GT(kinds.size(), 1u);
   for (const EmbeddedRecipe& recipe : embedded_recipes()) {
-    if (recipe.name == "kinds") continue;
+    if (recipe.name == "kinds" || recipe.name == "times") continue;
     EXPECT_EQ(std::count(models.begin(), models.end(), recipe.name), 1) << recipe.name;
     for (const TomlTable& table : parse_toml_tables(recipe.toml, recipe.name)) {
       EXPECT_TRUE(kinds.count(table.name) || is_dataset_name(table.name)) << recipe.name << " " << table.name;
@@ -108,10 +108,14 @@ TEST(Recipes, OfADataSetLieOnTopOfItsKindAndThatOnTheDefault) {
   EXPECT_EQ(tables("mlp", "wisconsin"), (Names{"default", "universities"}));
   EXPECT_EQ(tables("gcn", "film"), (Names{"default", "wikipedia"}));
   EXPECT_EQ(tables("ignn", "ppi"), (Names{"default", "ppi"}));
-  EXPECT_EQ(tables("gcn", "./mine.npz"), Names{"default"});
+  EXPECT_EQ(tables("gcn", "./mine.npz"), (Names{"default", "own"}));
+  EXPECT_EQ(tables("sgc", "ppi"), Names{"default"});  // it has a recipe of EIGNN
+  EXPECT_EQ(tables("gcn", "karate"), Names{"default"});
+  EXPECT_EQ(tables("gcn", "coauthor-cs"), (Names{"default", "own"}));
+  EXPECT_EQ(tables("eignn", "texas"), Names{"universities"});
   EXPECT_EQ(tables("eignn", "chains"), Names{"chains-binary"});
   EXPECT_EQ(tables("eignn", "chains", "5"), Names{"chains-multiclass"});
-  EXPECT_EQ(tables("eignn", "./mine.npz"), Names{});
+  EXPECT_EQ(tables("eignn", "./mine.npz"), Names{"own"});
 
   TrainConfig texas = config_of("gcnii", "texas"), others = config_of("gcnii", "wisconsin");
   assign(texas, "theta", "7");  // given, and stays
@@ -121,6 +125,35 @@ TEST(Recipes, OfADataSetLieOnTopOfItsKindAndThatOnTheDefault) {
   EXPECT_EQ(setting(others, "layers"), "16");
   EXPECT_EQ(setting(texas, "theta"), "7");
   EXPECT_EQ(setting(texas, "feature-norm"), "row");
+}
+
+TEST(Recipes, DataWithoutARecipeGetTheOwnOneAndOthersTheirs) {
+  TrainConfig own = config_of("eignn", "./mine.npz"), texas = config_of("eignn", "texas");
+  std::set<std::string> applied;
+  EXPECT_EQ(apply_recipe(own, {"dropout"}, "", &applied), "eignn/own");
+  EXPECT_EQ(setting(own, "intercept"), "on");
+  EXPECT_EQ(setting(own, "feature-norm"), "standard");
+  EXPECT_EQ(setting(own, "encoder-activation"), "none");
+  EXPECT_EQ(setting(own, "dropout"), "0");  // given
+  EXPECT_TRUE(applied.count("encoder"));
+  EXPECT_FALSE(applied.count("dropout"));
+  apply_recipe(texas, {});
+  EXPECT_EQ(setting(texas, "intercept"), "off");
+  EXPECT_EQ(setting(texas, "encoder"), "0");
+  TrainConfig named = config_of("eignn", "texas");
+  EXPECT_EQ(apply_recipe(named, {}, "own"), "eignn/own");
+  EXPECT_EQ(setting(named, "intercept"), "on");
+}
+
+TEST(Recipes, TheLongOnesHaveTheirTimes) {
+  for (const char* recipe : {"eignn/cornell", "eignn/universities", "eignn/squirrel"}) {
+    ASSERT_TRUE(recipe_time(recipe)) << recipe;
+    EXPECT_GT(recipe_time(recipe)->epoch_seconds, 0);
+    EXPECT_GT(recipe_time(recipe)->usual_epochs, 0);
+  }
+  EXPECT_EQ(recipe_time("eignn/wikipedia")->usual_epochs, 0);  // film: no such runs were made
+  EXPECT_FALSE(recipe_time("gcn/own"));
+  EXPECT_FALSE(recipe_time(""));
 }
 
 TEST(Recipes, ANamedOneHoldsForAnyData) {

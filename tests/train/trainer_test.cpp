@@ -211,9 +211,8 @@ TEST(Training, TheCountOfSolvesThatStoppedShortIsPartOfTheSummary) {
   short_of_it.max_iterations = 1;
   short_of_it.kappa = 0.99;
   config.model = short_of_it;
-  // In each epoch one solve forward, one backward and one of the evaluation; then train, val, test and the
-  // distances.
-  EXPECT_EQ(train(config).non_converged_solves, 6 * 3 + 4);
+  // In each epoch one solve forward, one backward and one of the evaluation; then train, val and test.
+  EXPECT_EQ(train(config).non_converged_solves, 6 * 3 + 3);
 }
 
 TEST(Training, ClippingBoundsEveryWeightsGradientByItself) {

@@ -221,6 +221,16 @@ class DirectEquilibrium : public Equilibrium {
     return out;
   }
 
+  // Without the gradient of F, which may leave the floating range where W, with its exponents, does not.
+  ScaledRows do_pull_X(const torch::Tensor& index, const ScaledRows& Y) const override {
+    const SingleThreadedBlas guard;
+    const Layout& separate = *problem_->separate;
+    solve(separate, Sources(separate, nodes_of(index)), Y.values.to(torch::kCPU).mm(g_.Q),
+          Y.exponents.defined() ? Y.exponents.to(torch::kCPU) : torch::Tensor(), separate.left,
+          /*transposed=*/true, work_->w);
+    return unpack_rows(separate, work_->w, nodes_of({}), separate.right);
+  }
+
  private:
   torch::Tensor nodes_of(const torch::Tensor& index) const {
     return index.defined() ? index.to(torch::kCPU).contiguous()

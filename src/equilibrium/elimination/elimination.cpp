@@ -129,14 +129,14 @@ void place_updates(Elimination& e) {
 
 void place_scaling(const Propagation& S, Elimination& e) {
   for (int64_t v : e.order) {
-    double row_sum = 0;
+    long double row_sum = 0;
     for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) row_sum += S.weight[a];
     e.left.push_back(S.left[v]);
     e.right.push_back(S.right[v]);
     if (S.slack.empty()) {
       e.h.push_back(1 / (S.left[v] * S.right[v]));
     } else {
-      e.h.push_back(row_sum + S.slack[v]);
+      e.h.push_back(static_cast<double>(row_sum + S.slack[v]));
       e.slack.push_back(S.slack[v]);
     }
   }

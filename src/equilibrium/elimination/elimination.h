@@ -29,8 +29,8 @@ struct Elimination {
   std::vector<int32_t> pair_slot;
 
   std::vector<double> diagonal;  // Â_kk
-  std::vector<double> h;         // 1/(left·right), as row sum + slack where there is a slack: exact
-  std::vector<double> slack;     // see Propagation; empty: pivots must be formed by subtraction
+  std::vector<double> h;      // 1/(left·right), as row sum + slack where there is a slack: no cancellation
+  std::vector<double> slack;  // see Propagation; empty: pivots must be formed by subtraction
   std::vector<double> left, right;
 
   // Â by columns: the entries Â_ji through which node i receives, for Z S.

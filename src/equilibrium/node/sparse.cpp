@@ -8,18 +8,21 @@
 // columns; nothing is n×n.
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "equilibrium/contraction.h"
 #include "equilibrium/feature_cache.h"
 #include "equilibrium/node/propagated_features.h"
+#include "equilibrium/node/resolvent_series.h"
 #include "equilibrium/node/sparse_iteration.h"
 #include "equilibrium/node/sparse_series.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_product.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/tolerance.h"
 
 namespace eignn {
 
@@ -60,18 +63,20 @@ class SparseEquilibrium : public Equilibrium {
         out.F = series_->pull(*T, Y.mm(basis()), {}).F;
         return out;
       }
-    const auto W = iteration_.solve(y_norm, /*adjoint=*/true, out.iterations,
-                                    [&](const torch::Tensor& Q, torch::Tensor& to) {
-                                      if (index.defined())
-                                        to.zero_().index_add_(0, index, Y.mm(Q));
-                                      else
-                                        torch::mm_out(to, Y, Q);
-                                    });
+    const auto W = adjoint(index, Y, y_norm, out.iterations);
     const auto& Q = iteration_.Q();
     const auto R = iteration_.adjoint_product(W, Z());
     out.F = g_.pullback(Q.mm(R).mm(Q.t()).to(torch::kFloat64)).to(Q.scalar_type());
     if (want_X) out.X.values = W.mm(Q.t());
     return out;
+  }
+
+  // Without Z and the gradient of F.
+  ScaledRows do_pull_X(const torch::Tensor& index, const ScaledRows& cotangent) const override {
+    const auto Y = cotangent.plain();
+    if (const auto W = few_sources(index, Y); W.defined()) return {W, {}};
+    int64_t products = 0;
+    return {adjoint(index, Y, norm_of(*S_, Y), products).mm(iteration_.Q().t()), {}};
   }
 
   ProjectedGradients do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
@@ -83,6 +88,57 @@ class SparseEquilibrium : public Equilibrium {
   }
 
  private:
+  // W̃ (n, m').
+  torch::Tensor adjoint(const torch::Tensor& index, const torch::Tensor& Y, double y_norm,
+                        int64_t& products) const {
+    return iteration_.solve(y_norm, /*adjoint=*/true, products,
+                            [&](const torch::Tensor& Q, torch::Tensor& to) {
+                              if (index.defined())
+                                to.zero_().index_add_(0, index, Y.mm(Q));
+                              else
+                                torch::mm_out(to, Y, Q);
+                            });
+  }
+
+  // W for cotangents at r nodes of a symmetric S, by the series of resolvent_series.h: with E_v the (n, r)
+  // unit columns of these nodes
+  //
+  //     W = Σ_p (T_p(S) E_v) · (Y Q diag(c_p) Qᵀ)
+  //
+  // so that S is applied to r columns in place of m. Undefined where the iteration is the better choice, or
+  // the series, which has no residual test, would be too long or too short of digits.
+  torch::Tensor few_sources(const torch::Tensor& index, const torch::Tensor& Y) const {
+    constexpr int64_t most_sources = 8, most_terms = 100, together = 16;
+    const int64_t n = X_.size(0), m = X_.size(1), r = Y.size(0);
+    const double tolerance = backward_tolerance(iteration_.options());
+    if (!S_->symmetric() || !S_->in_memory() || !index.defined() || r == 0 || r > most_sources || 2 * r > m ||
+        tolerance < 10 * unit_roundoff(iteration_.options().dtype))
+      return {};
+    const ResolventSeries series(g_.a, g_.one_minus_a, tolerance,
+                                 std::min(most_terms, iteration_.options().max_iterations));
+    if (!series.converges()) return {};
+    const auto c = series.coefficients(), Y_hat = Y.to(torch::kFloat64).mm(g_.Q);
+    auto now = torch::zeros({n, r}, Y.options()), last = torch::zeros({n, r}, Y.options());
+    now.index_put_({index, torch::arange(r, index.options())}, 1.0);
+    // Some terms are added at a time, since each addition reads and writes W.
+    auto terms = torch::empty({together * r, n}, Y.options());
+    auto rows = torch::empty({together * r, m}, Y.options());
+    auto W = torch::zeros({n, m}, Y.options());
+    const int64_t count = series.terms();
+    for (int64_t p = 0, kept = 0; p < count; ++p) {
+      if (p > 0) {  // T_1 = S T_0, then T_p+1 = 2 S T_p - T_p-1
+        const auto next = S_->apply(now);
+        last = std::exchange(now, p == 1 ? next : last.neg_().add_(next, 2));
+      }
+      terms.narrow(0, kept * r, r).copy_(now.t());
+      rows.narrow(0, kept * r, r).copy_((Y_hat * c[p]).mm(g_.Q.t()));
+      if (++kept < together && p + 1 < count) continue;
+      W.addmm_(terms.narrow(0, 0, kept * r).t(), rows.narrow(0, 0, kept * r));
+      kept = 0;
+    }
+    return W;
+  }
+
   // Q without its padding columns.
   torch::Tensor basis() const {
     const auto& Q = iteration_.Q();

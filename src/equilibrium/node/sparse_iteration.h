@@ -29,6 +29,8 @@ class SparseIteration {
   /// Q (m, m'), padded to whole cache lines by zero columns with μ = 0, which come first.
   const torch::Tensor& Q() const { return Q_; }
 
+  const SolverOptions& options() const { return options_; }
+
   /// Writes X Q_columns to `to`.
   using Rotate = std::function<void(const torch::Tensor& Q_columns, torch::Tensor& to)>;
 

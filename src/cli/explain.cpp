@@ -1,0 +1,342 @@
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "cli/flags.h"
+#include "data/atomic_file.h"
+#include "eignn/error.h"
+#include "explain/explainer.h"
+#include "report/explanation_files.h"
+#include "report/line_plot.h"
+#include "report/table.h"
+#include "run/child_process.h"
+#include "run/provenance.h"
+#include "run/restored_run.h"
+#include "run/training_record.h"
+
+namespace eignn::cli {
+
+namespace {
+
+using Flags = ExplainFlags;
+
+// What is shown of a list: `top` of it, or all where that is 0.
+size_t shown(const Flags& flags, size_t all) {
+  return flags.top == 0 ? all : std::min(all, static_cast<size_t>(flags.top));
+}
+
+std::string signed_number(double x) {
+  return x == 0 ? "0" : fmt::format("{:+.4g}", x);
+}
+
+std::string times_power(int64_t exponent) {
+  return exponent == 0 ? "" : fmt::format(", all numbers times 2^{}", exponent);
+}
+
+// A name where there are names, else the number itself.
+Json node_json(const Dataset& data, int64_t node) {
+  return data.node_names.empty() ? Json(node) : Json(data.node_name(node));
+}
+Json class_json(const Dataset& data, int64_t k) {
+  return data.class_names.empty() ? Json(k) : Json(data.class_name(k));
+}
+Json feature_json(const Dataset& data, int64_t j) {
+  return data.columns.empty() ? Json(j) : Json(data.feature_name(j));
+}
+Json hops_json(int64_t hops) {
+  return hops < 0 ? Json() : Json(hops);
+}
+
+Json begin_json(const Flags& flags, const RestoredRun& restored) {
+  return {{"checkpoint", flags.checkpoint},
+          {"dataset", restored.config.dataset},
+          {"model", name(restored.config.model)},
+          {"solver", restored.model->solver_name()}};
+}
+
+void end_json(Json& json) {
+  json["version"] = version();
+  json["commit"] = built_commit();
+  print_json(json);
+}
+
+// ---- one score
+
+Json json_of(const Flags& flags, const RestoredRun& restored, const Explanation& why) {
+  const Dataset& data = restored.dataset;
+  Json json = begin_json(flags, restored);
+  json["node"] = node_json(data, why.node);
+  json["class"] = class_json(data, why.class_number);
+  json["predicted"] = why.predicted;
+  json["score"] = why.score;
+  json["constant"] = why.constant;
+  json["kind"] = name(why.kind);
+  json["exact"] = why.exact;
+  json["features_exact"] = why.features_exact;
+  json["units"] = why.raw_units ? "raw" : "model";
+  json["exponent"] = why.exponent;
+  json["sum"] = why.sum;
+  json["remainder"] = why.remainder;
+  json["features_remainder"] = why.features_remainder;
+  json["reached"] = why.nodes.size();
+  json["nodes"] = Json::array();
+  for (size_t t = 0; t < shown(flags, why.nodes.size()); ++t)
+    json["nodes"].push_back({{"node", node_json(data, why.nodes[t].node)},
+                             {"hops", hops_json(why.nodes[t].hops)},
+                             {"contribution", why.nodes[t].contribution}});
+  json["features"] = Json::array();
+  for (size_t t = 0; t < shown(flags, why.features.size()); ++t)
+    json["features"].push_back({{"feature", feature_json(data, why.features[t].feature)},
+                                {"contribution", why.features[t].contribution}});
+  json["by_hop"] = Json::array();
+  for (const HopContribution& hop : why.by_hop)
+    json["by_hop"].push_back({{"hops", hops_json(hop.hops)},
+                              {"nodes", hop.nodes},
+                              {"contribution", hop.contribution},
+                              {"raising", hop.raising},
+                              {"lowering", hop.lowering}});
+  return json;
+}
+
+// The rest of a list that is not shown, as its last row.
+template <class Part>
+double rest_of(const std::vector<Part>& parts, size_t from) {
+  double sum = 0;
+  for (size_t t = from; t < parts.size(); ++t) sum += parts[t].contribution;
+  return sum;
+}
+
+void print_explanation(const Flags& flags, const RestoredRun& restored, const Explanation& why) {
+  const Dataset& data = restored.dataset;
+  fmt::print("{} of {}, node {}, {} {}{}: score {:.6g} = {:.6g} constant {:+.6g} of {} nodes{}\n",
+             name(restored.config.model), restored.config.dataset, data.node_name(why.node),
+             data.is_regression() ? "target" : "class", data.class_name(why.class_number),
+             why.predicted && !data.is_regression() ? " (predicted)" : "", why.score, why.constant,
+             why.sum - why.constant, why.nodes.size(), times_power(why.exponent));
+  switch (why.kind) {
+    case ContributionKind::exact:
+      fmt::print("exact: without a node's features the score has its contribution less; remainder {:.1e}\n",
+                 why.remainder);
+      break;
+    case ContributionKind::normalised:
+      fmt::print(
+          "additive but not exact: all are divided by the norm of z, which depends on them too; "
+          "remainder {:.1e}\n",
+          why.remainder);
+      break;
+    case ContributionKind::first_order:
+      fmt::print("first-order: gradient times input; what is not linear remains: {:.4g}\n", why.remainder);
+      break;
+  }
+  const size_t nodes = shown(flags, why.nodes.size()), features = shown(flags, why.features.size());
+  std::vector<std::vector<std::string>> rows;
+  for (size_t t = 0; t < nodes; ++t)
+    rows.push_back({data.node_name(why.nodes[t].node),
+                    why.nodes[t].hops < 0 ? "-" : std::to_string(why.nodes[t].hops),
+                    signed_number(why.nodes[t].contribution)});
+  if (nodes < why.nodes.size())
+    rows.push_back(
+        {fmt::format("{} others", why.nodes.size() - nodes), "", signed_number(rest_of(why.nodes, nodes))});
+  fmt::print("\n{}", format_table({"node", "hops", "contribution"}, rows));
+  rows.clear();
+  for (const HopContribution& hop : why.by_hop)
+    rows.push_back({hop.hops < 0 ? "no path" : std::to_string(hop.hops), std::to_string(hop.nodes),
+                    signed_number(hop.contribution), signed_number(hop.raising),
+                    signed_number(hop.lowering)});
+  // Distances that gave nothing visible are left out at the far end.
+  size_t last = why.by_hop.size();
+  double size = 0;
+  for (const HopContribution& hop : why.by_hop) size += hop.raising - hop.lowering;
+  while (last > 1 && why.by_hop[last - 1].raising - why.by_hop[last - 1].lowering <= 1e-9 * size) --last;
+  const size_t beyond = rows.size() - last;
+  rows.resize(last);
+  fmt::print("\n{}", format_table({"hops", "nodes", "contribution", "raising", "lowering"}, rows));
+  if (beyond > 0) fmt::print("{} distances beyond these give less than a billionth of it\n", beyond);
+  rows.clear();
+  for (size_t t = 0; t < features; ++t)
+    rows.push_back({data.feature_name(why.features[t].feature), signed_number(why.features[t].contribution)});
+  if (features < why.features.size())
+    rows.push_back({fmt::format("{} others", why.features.size() - features),
+                    signed_number(rest_of(why.features, features))});
+  fmt::print("\n{}", format_table({"feature", "contribution"}, rows));
+  if (why.kind != ContributionKind::first_order && std::abs(why.features_remainder) > 1e-6 * size)
+    fmt::print("features are first-order behind this encoder; what is not linear in them remains: {:.4g}\n",
+               why.features_remainder);
+}
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& explainer, int64_t node,
+                  std::optional<int64_t> class_number) {
+  const Explanation why = explainer.explain(node, class_number, {flags.raw_units});
+  if (ends_with(flags.out, ".csv")) {
+    write_file_atomically(flags.out, explanation_csv(why, restored.dataset));
+  } else if (!flags.out.empty()) {
+    std::vector<int64_t> largest;
+    for (size_t t = 0; t < shown(flags, why.nodes.size()); ++t) largest.push_back(why.nodes[t].node);
+    ExplanationPicture picture{
+        why, restored.dataset, explainer.on_paths(largest, node), {}, explainer.directed()};
+    picture.arcs = explainer.arcs_among(picture.nodes);
+    write_file_atomically(
+        flags.out, ends_with(flags.out, ".dot") ? explanation_dot(picture) : explanation_graphml(picture));
+  }
+  if (flags.json) {
+    Json json = json_of(flags, restored, why);
+    return end_json(json);
+  }
+  print_explanation(flags, restored, why);
+  if (!flags.out.empty()) fmt::print("written to {}\n", flags.out);
+}
+
+// ---- edges
+
+void explain_edges_of(const Flags& flags, const RestoredRun& restored, Explainer& explainer, int64_t node,
+                      std::optional<int64_t> class_number) {
+  const Dataset& data = restored.dataset;
+  EdgeOptions options;
+  options.keep = flags.out.empty() ? flags.top : 0;
+  const EdgeExplanation edges = explainer.edges(node, class_number, options);
+  if (!flags.out.empty()) write_file_atomically(flags.out, edges_csv(edges, data));
+  const size_t count = shown(flags, edges.changes.size());
+  if (flags.json) {
+    Json json = begin_json(flags, restored);
+    json["node"] = node_json(data, node);
+    json["class"] = class_json(data, edges.class_number);
+    json["predicted"] = edges.predicted;
+    json["score"] = edges.score;
+    json["directed"] = edges.directed;
+    json["count"] = edges.edges;
+    json["edges"] = Json::array();
+    for (size_t t = 0; t < count; ++t) {
+      const EdgeChange& edge = edges.changes[t];
+      json["edges"].push_back({{"source", node_json(data, edge.source)},
+                               {"target", node_json(data, edge.target)},
+                               {"hops", edge.hops},
+                               {"first_order", edge.first_order},
+                               {"change", edge.change ? Json(*edge.change) : Json()}});
+    }
+    return end_json(json);
+  }
+  fmt::print("{} of {}, node {}, class {}{}: score {:.6g}; {} edges have an effect on it\n\n",
+             name(restored.config.model), restored.config.dataset, data.node_name(node),
+             data.class_name(edges.class_number), edges.predicted ? " (predicted)" : "", edges.score,
+             edges.edges);
+  std::vector<std::vector<std::string>> rows;
+  for (size_t t = 0; t < count; ++t) {
+    const EdgeChange& edge = edges.changes[t];
+    rows.push_back({fmt::format("{} {} {}", data.node_name(edge.source), edges.directed ? "->" : "--",
+                                data.node_name(edge.target)),
+                    std::to_string(edge.hops), signed_number(edge.first_order),
+                    edge.change ? signed_number(*edge.change) : ""});
+  }
+  fmt::print("{}", format_table({"edge", "hops", "first order", "change without it"}, rows));
+  if (!flags.out.empty()) fmt::print("{} edges written to {}\n", edges.changes.size(), flags.out);
+}
+
+// ---- influence
+
+void draw(const std::vector<std::pair<std::string, Influence>>& runs, const std::string& file) {
+  LinePlot plot;
+  plot.x_label = "hops";
+  plot.y_label = "share of the influence";
+  plot.log_y = true;
+  plot.panels = {{"How far the models hear", {}}};
+  for (const auto& [run, influence] : runs) {
+    Curve curve{run, {}};
+    for (const HopInfluence& hop : influence.by_hop)
+      if (hop.share > 0) curve.points.emplace_back(static_cast<double>(hop.hops), hop.share);
+    plot.panels[0].curves.push_back(std::move(curve));
+  }
+  const ChildResult svg = run_child({"gnuplot"}, gnuplot_script(plot), "/dev/null");
+  if (svg.exit_code != 0 || svg.output.empty())
+    throw ResourceError("no figure could be drawn", "gnuplot", "install gnuplot, or write a .csv");
+  write_file_atomically(file, svg.output);
+}
+
+void explain_influence(const Flags& flags) {
+  std::vector<std::string> folders = {flags.checkpoint};
+  folders.insert(folders.end(), flags.beside.begin(), flags.beside.end());
+  std::vector<std::pair<std::string, Influence>> runs;
+  Json all = Json::array();
+  for (const std::string& folder : folders) {
+    const RestoredRun restored = restore_run(folder, flags.settings.given());
+    const Influence found = Explainer(*restored.model, restored.dataset, restored.config)
+                                .influence({flags.sample, restored.config.seed});
+    Json json = {{"checkpoint", folder},
+                 {"dataset", restored.config.dataset},
+                 {"model", name(restored.config.model)},
+                 {"sample", found.sample},
+                 {"silent", found.silent},
+                 {"mean_hops", found.mean_hops},
+                 {"elsewhere", found.elsewhere},
+                 {"by_hop", Json::array()}};
+    for (const HopInfluence& hop : found.by_hop)
+      json["by_hop"].push_back(
+          {{"hops", hop.hops}, {"nodes", hop.nodes}, {"share", hop.share}, {"cumulative", hop.cumulative}});
+    all.push_back(std::move(json));
+    std::string label = name(restored.config.model);
+    if (folders.size() > 1)
+      for (const auto& [other, influence] : runs)
+        if (other == label) label = folder;  // two of one model
+    runs.emplace_back(label, found);
+  }
+  if (ends_with(flags.out, ".svg")) draw(runs, flags.out);
+  if (ends_with(flags.out, ".csv")) write_file_atomically(flags.out, influence_csv(runs));
+  if (flags.json) {
+    Json json = {{"runs", std::move(all)}};
+    return end_json(json);
+  }
+  std::vector<std::string> header = {"hops", "nodes"};
+  size_t rows_needed = 0;
+  for (const auto& [run, influence] : runs) {
+    header.push_back(run);
+    header.emplace_back("in all");
+    size_t last = influence.by_hop.size();  // with a share that can be seen
+    while (last > 1 && influence.by_hop[last - 1].share < 5e-6) --last;
+    rows_needed = std::max(rows_needed, last);
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (size_t d = 0; d < rows_needed; ++d) {
+    std::vector<std::string> row = {std::to_string(d), ""};
+    for (const auto& [run, influence] : runs) {
+      const bool there = d < influence.by_hop.size();
+      if (there) row[1] = fmt::format("{:.1f}", influence.by_hop[d].nodes);
+      row.push_back(there ? percent(influence.by_hop[d].share) : "-");
+      row.push_back(there ? percent(influence.by_hop[d].cumulative) : "-");
+    }
+    rows.push_back(std::move(row));
+  }
+  fmt::print("{}", format_table(header, rows));
+  for (const auto& [run, influence] : runs)
+    fmt::print("{}: {:.2f} hops in the mean, over {} nodes{}{}\n", run, influence.mean_hops,
+               influence.sample - influence.silent,
+               influence.silent > 0 ? fmt::format("; {} hear nothing", influence.silent) : "",
+               influence.elsewhere > 1e-6
+                   ? fmt::format("; {} comes from nodes without a path", percent(influence.elsewhere))
+                   : "");
+  if (!flags.out.empty()) fmt::print("written to {}\n", flags.out);
+}
+
+void work(const Flags& flags) {
+  if (flags.influence) return explain_influence(flags);
+  const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
+  const int64_t node = find_node(restored.dataset, flags.node);
+  const auto class_number = flags.class_name.empty()
+                                ? std::optional<int64_t>()
+                                : std::optional<int64_t>(find_class(restored.dataset, flags.class_name));
+  Explainer explainer(*restored.model, restored.dataset, restored.config, units_of(*restored.trained));
+  flags.edges ? explain_edges_of(flags, restored, explainer, node, class_number)
+              : explain_node(flags, restored, explainer, node, class_number);
+}
+
+}  // namespace
+
+void run_explain(const ExplainFlags& flags) {
+  work(flags);
+}
+
+}  // namespace eignn::cli

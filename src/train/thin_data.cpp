@@ -1,0 +1,79 @@
+#include "train/thin_data.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "eignn/warning.h"
+
+namespace eignn {
+
+namespace {
+
+constexpr int64_t few_nodes = 20, many_classes = 50;
+constexpr double apart = 1e3;
+// F has m² numbers, of which few matter (docs/solvers.md): a paper's recipe has ten thousand for each label.
+constexpr int64_t parameters_per_label = 100'000;
+
+void warn_of_part(const char* part, const torch::Tensor& labels, bool classes) {
+  if (labels.size(0) < few_nodes)
+    warn(fmt::format("the {} part has {} nodes: its score says little", part, labels.size(0)));
+  if (classes && std::get<0>(at::_unique(labels)).numel() == 1)
+    warn(fmt::format("the {} part has one class alone: its score tells no model from a constant", part));
+}
+
+// Classes without a training node, which no model can learn.
+void warn_of_empty_classes(const Dataset& dataset, const torch::Tensor& training) {
+  const auto counts = dataset.multi_label() ? training.sum(0, /*keepdim=*/false, torch::kInt64)
+                                            : torch::bincount(training, {}, dataset.classes);
+  std::vector<int64_t> empty;
+  for (int64_t c = 0; c < dataset.classes; ++c)
+    if (counts[c].item<int64_t>() == 0) empty.push_back(c);
+  if (empty.empty()) return;
+  constexpr size_t shown = 3;
+  std::string names;
+  for (size_t k = 0; k < std::min(shown, empty.size()); ++k)
+    names += (k == 0 ? "" : ", ") + dataset.class_name(empty[k]);
+  if (empty.size() > shown) names += fmt::format(" and {} more", empty.size() - shown);
+  warn(fmt::format("no training node has the {} {}: it cannot be learned",
+                   empty.size() == 1 ? "class" : "classes", names));
+}
+
+void warn_of_scales(const Dataset& dataset) {
+  const auto deviation = dataset.features.std(0, /*unbiased=*/false);
+  const auto scales = deviation.masked_select(deviation > 0);
+  if (scales.numel() < 2) return;
+  const auto least = scales.argmin(), most = scales.argmax();
+  const double low = scales[least.item<int64_t>()].item<double>(),
+               high = scales[most.item<int64_t>()].item<double>();
+  if (high >= apart * low)
+    warn(
+        fmt::format("the features' scales are apart by {:.0e} (deviations from {:.2g} to {:.2g}); "
+                    "feature-norm standard brings them together",
+                    high / low, low, high));
+}
+
+}  // namespace
+
+void warn_of_thin_data(const Dataset& dataset, const Split& split, const TrainConfig& config,
+                       int64_t parameters) {
+  const bool numbers = dataset.is_regression(), classes = !numbers && !dataset.multi_label();
+  const auto labels_of = [&](const torch::Tensor& nodes) {
+    return dataset.labels.index_select(0, nodes.to(torch::kCPU));
+  };
+  warn_of_part("validation", labels_of(split.val), classes);
+  warn_of_part("test", labels_of(split.test), classes);
+  if (!numbers) warn_of_empty_classes(dataset, labels_of(split.train));
+  if (!numbers && dataset.classes > many_classes)
+    warn(fmt::format("there are {} classes; are the labels really classes? (task says otherwise)",
+                     dataset.classes));
+  if (config.feature_norm == FeatureNorm::none) warn_of_scales(dataset);
+  if (const int64_t labels = split.train.numel(); parameters > parameters_per_label * labels)
+    warn(
+        fmt::format("{} parameters learn from {} labels: expect chance to be learned too, or take an encoder",
+                    parameters, labels));
+}
+
+}  // namespace eignn
