@@ -83,10 +83,10 @@ class Model : public torch::nn::Module {
   std::vector<CheckedIndex> checked_;
 };
 
-/// EIGNN: Z = γ g(F) Z S + X, then a head. F is m×m, B classes×m, no bias but with `intercept`. γ, ε, the
-/// precision and the device are those of the solver. X is (n, m), of any real type; `seed` determines the
-/// initial weights. ArgumentError for a missing solver, an X that does not fit its graph or is not finite,
-/// and less than one class.
+/// EIGNN: Z = γ g(F) Z S + X P, then a head, or a stack of such equilibria (see EignnOptions). F is m×m, B
+/// classes×m, no bias but with `intercept`. γ, ε, the precision and the device are those of the solver. X is
+/// (n, m), of any real type; `seed` determines the initial weights. ArgumentError for a missing solver, an X
+/// that does not fit its graph or is not finite, and less than one class.
 ///
 ///     auto model = make_eignn(std::move(solver), X, classes, {}, /*seed=*/0);
 ///     auto f = model->scores(index);
@@ -97,6 +97,8 @@ std::shared_ptr<Model> make_eignn(std::unique_ptr<Solver> solver, const torch::T
 struct GraphPart {
   std::vector<int64_t> nodes;
   std::unique_ptr<Solver> solver;
+  /// Solvers for further directions, alike in all graphs: each has equilibria of its own, beside the others.
+  std::vector<std::unique_ptr<Solver>> further = {};
 };
 /// The same for several graphs, with solvers of equal precision and device; scores() solves only the graphs
 /// that have nodes in the index.

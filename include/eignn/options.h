@@ -35,6 +35,20 @@ enum class FeatureNorm {
   standard,  // each column's mean and deviation over the training nodes become 0 and 1
 };
 enum class Activation { none, relu };
+/// P of Z = γ g Z S + X P: where a node starts from.
+enum class Source {
+  own,         // P = I, the paper's: from its own features
+  neighbours,  // P = S: from what its neighbours say
+  both         // two equilibria, one of each
+};
+/// What follows the states of a layer, node by node or, for `batch`, over all nodes.
+enum class Norm { none, l2, batch, layer };
+/// What the last linear map of a stack reads: the last layer, or all layers side by side, or their
+/// element-wise maximum.
+enum class Jump { last, concat, max };
+/// Adam with the L2 penalty in the gradient, or with a decay of the weights themselves (Loshchilov, Hutter,
+/// 2019).
+enum class Optimiser { adam, adamw };
 /// What the labels are: a class, a set of labels, or numbers. `automatic` reads it from the labels.
 enum class Task { automatic, classes, labels, regression };
 /// `automatic` uses the weights of tables and of `edge_weight` arrays, and ignores those of Matrix Market
@@ -74,6 +88,14 @@ const std::vector<std::pair<FeatureNorm, const char*>>& names_of();
 template <>
 const std::vector<std::pair<Activation, const char*>>& names_of();
 template <>
+const std::vector<std::pair<Source, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Norm, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Jump, const char*>>& names_of();
+template <>
+const std::vector<std::pair<Optimiser, const char*>>& names_of();
+template <>
 const std::vector<std::pair<Task, const char*>>& names_of();
 template <>
 const std::vector<std::pair<EdgeWeights, const char*>>& names_of();
@@ -96,6 +118,10 @@ const char* name(Stopping stopping);
 const char* name(Schedule schedule);
 const char* name(FeatureNorm norm);
 const char* name(Activation activation);
+const char* name(Source source);
+const char* name(Norm norm);
+const char* name(Jump jump);
+const char* name(Optimiser optimiser);
 const char* name(Task task);
 const char* name(EdgeWeights weights);
 const char* name(ClassWeights weights);
@@ -107,7 +133,11 @@ const char* name(DeviceKind device);
 
 // ---- options of the models
 
-/// EIGNN: Z = γ g(F) Z S + X, then a head.
+/// EIGNN: Z = γ g(F) Z S + X P, then a head; or a stack of such equilibria:
+///
+///     H_0 = encoder(X),   H_l = dropout(ReLU(norm(W_l [Z_1 | Z_2 | …]) + H_{l-1})),   f = B jump(H_1 … H_L)
+///
+/// with the equilibria Z_k of H_{l-1}: one for each direction of the run, source and repetition.
 struct EignnOptions {
   static constexpr const char* model = "eignn";
   Head head = Head::plain;
@@ -117,6 +147,12 @@ struct EignnOptions {
   Activation encoder_activation = Activation::none;
   bool intercept = false;
   int64_t equilibria = 1;
+  Source source = Source::own;
+  int64_t layers = 1;
+  int64_t hidden = 64;
+  Norm norm = Norm::none;
+  bool skip = false;
+  Jump jump = Jump::last;
   int64_t width = 256;
   int64_t blocks = 2;
   double gamma = 0.8;
@@ -139,7 +175,22 @@ struct EignnOptions {
     field("encoder-activation", o.encoder_activation, "",
           "none keeps the scores affine in the features, so that eignn explain is exact for them");
     field("intercept", o.intercept, "", "on: each score has a constant of its own; the paper has none");
-    field("equilibria", o.equilibria, "[1, 1024]", "Equilibria side by side, each with an F of its own");
+    field("equilibria", o.equilibria, "[0, 1024]",
+          "Equilibria side by side, each with an F of its own, for each direction and source; 0: none, so "
+          "that no node hears another");
+    field(
+        "source", o.source, "",
+        "own: a node starts from its own features; neighbours: from what its neighbours have (Z = g Z S + X "
+        "S; pair it with self-loops off, since a loop lets the node's own in); both: two equilibria");
+    field("layers", o.layers, "[1, 64]",
+          "Layers of equilibria; with 2 or more each ends in a linear map to `hidden`, the norm, ReLU and "
+          "dropout");
+    field("hidden", o.hidden, "[1, 1000000]", "Width of the layers of a stack");
+    field("norm", o.norm, "",
+          "What follows the states of each layer; head l2 and batch-norm are other names for l2 and batch");
+    field("skip", o.skip, "",
+          "on: a layer of a stack adds its input to its output, where both have one width");
+    field("jump", o.jump, "", "What the scores of a stack read: its last layer, or all of them");
     field("width", o.width, "[1, 1000000]", "residual head: width of the hidden layers");
     field("blocks", o.blocks, "[0, 1000]", "residual head: number of blocks");
     field("lr-propagation", o.lr_propagation, "-1 or [0, inf)", "Learning rate of F; -1: as lr");
@@ -358,7 +409,20 @@ const char* name(const ModelOptions& options);
 /// The default options of a model; ArgumentError{"model"} for an unknown name.
 ModelOptions model_options(const std::string& name);
 
+/// The norm that `head` and `norm` name together; ArgumentError{"norm"} where they name two.
+Norm norm_of(const EignnOptions& options);
+/// Whether these are layers of a stack rather than one equilibrium under a head.
+bool is_stack(const EignnOptions& options);
+/// Throws ArgumentError for settings that exclude each other.
+void check(const EignnOptions& options);
+
 // ---- a whole run
+
+/// The directions of a run as one setting: a name, or several with commas between.
+struct Directions {
+  Direction& first;
+  std::vector<Direction>& further;
+};
 
 /// Everything that determines a run: on one machine the same configuration gives the same result.
 struct TrainConfig {
@@ -379,11 +443,14 @@ struct TrainConfig {
   EdgeWeights edge_weights = EdgeWeights::automatic;
   int64_t train_graphs = 0;
   PropagationOptions propagation;
+  /// EIGNN alone: further directions, each with equilibria of its own beside those of propagation.direction.
+  std::vector<Direction> further_directions;
   // model
   ModelOptions model = EignnOptions{};
   // optimisation
   double lr = 0.01;
   double weight_decay = 5e-4;
+  Optimiser optimiser = Optimiser::adam;
   int64_t epochs = 2000;
   int64_t patience = 200;
   Stopping stopping = Stopping::loss;
@@ -404,6 +471,8 @@ struct TrainConfig {
   EignnOptions& eignn();
   const EignnOptions& eignn() const;
   bool is_eignn() const { return std::holds_alternative<EignnOptions>(model); }
+  /// All directions, propagation.direction first.
+  std::vector<Direction> directions() const;
 
   template <class Config, class Visitor>
   static void data_fields(Config& c, Visitor&& field) {
@@ -430,7 +499,8 @@ struct TrainConfig {
         "use or ignore the weights of the arcs; automatic: those of tables are used, of .mtx files ignored");
     field("train-graphs", c.train_graphs, "[0, inf)",
           "Sets of several graphs: train on so many, the first ones; 0: on all");
-    field("direction", c.propagation.direction, "", "in: a node receives along the arcs; out: against them");
+    field("direction", Directions{c.propagation.direction, c.further_directions}, "",
+          "in: a node receives along the arcs; out: against them; eignn takes a list with commas between");
     field("normalise", c.propagation.normalise, "",
           "sym: D^-1/2 (A+I) D^-1/2; out-in: D_out^-1/2 (A+I) D_in^-1/2");
     field("self-loops", c.propagation.self_loops, "", "on: A+I; off: A");
@@ -440,7 +510,9 @@ struct TrainConfig {
   template <class Config, class Visitor>
   static void optimisation_fields(Config& c, Visitor&& field) {
     field("lr", c.lr, "(0, inf)", "Adam's learning rate");
-    field("weight-decay", c.weight_decay, "[0, inf)", "L2 penalty");
+    field("weight-decay", c.weight_decay, "[0, inf)", "L2 penalty, or the decay of adamw");
+    field("optimiser", c.optimiser, "",
+          "adam: the penalty is part of the gradient; adamw: weights shrink by lr times weight-decay");
     field("epochs", c.epochs, "[1, inf)", "Epochs at most");
     field("patience", c.patience, "[1, inf)", "Epochs without improvement before stopping");
     field("stopping", c.stopping, "",

@@ -242,8 +242,8 @@ void add_solve(CLI::App& app) {
   command->add_option("--grad-features", f->grad_features, "Where to write ∂L/∂X");
   command->add_option("--grad-exponents", f->grad_exponents, "Where to write the exponents of ∂L/∂X's rows");
   f->settings.add(*command, std::vector<std::string>{"edge-weights", "weight-scale", "direction", "normalise",
-                                                     "self-loops", "gamma", "epsilon", "solver", "dtype",
-                                                     "device", "threads"});
+                                                     "self-loops", "source", "gamma", "epsilon", "solver",
+                                                     "dtype", "device", "threads"});
   command->add_flag("--json", f->json, "Print one JSON object");
   set_work(command, [command, f] {
     check(*command, *f);

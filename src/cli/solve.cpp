@@ -11,6 +11,7 @@
 #include "eignn/spectrum_cache.h"
 #include "eignn/train.h"
 #include "equilibrium/stopwatch.h"
+#include "models/channels.h"
 #include "train/torch_settings.h"
 
 namespace eignn::cli {
@@ -83,6 +84,11 @@ void work(const Flags& f) {
   const TrainConfig& config = f.config;
   const auto given = f.settings.given();
   const EignnOptions& model = config.eignn();
+  if (model.source == Source::both)
+    throw UsageError("one equilibrium has one source (--source); give own or neighbours");
+  if (!config.further_directions.empty())
+    throw UsageError("one equilibrium has one direction (--direction); name one");
+  const bool neighbours = model.source == Source::neighbours;
   SolverOptions options;
   options.gamma = model.gamma;
   options.epsilon = model.epsilon;
@@ -126,10 +132,17 @@ void work(const Flags& f) {
   options.refine = m <= cheap_to_refine;
   const Stopwatch watch;
   const auto solver = make_solver(model.solver, S, options, m, /*needs_all=*/true);
-  const auto solved = solver->solve(F, X);
+  const auto product = neighbours ? make_product(*S, X.options()) : nullptr;
+  const auto XP = neighbours ? product->gather(X) : X;
+  const auto solved = solver->solve(F, XP);
   const ScaledRows Z = solved->rows();
   Gradients gradients;
-  if (Y.defined()) gradients = solved->pull({}, {Y, {}}, /*want_X=*/true);
+  ScaledRows W;
+  if (Y.defined()) {
+    gradients = solved->pull({}, {Y, {}}, /*want_X=*/true);
+    W = gradients.X;
+    if (neighbours) gradients.X = pulled_through(*S, product, W);
+  }
   const double seconds = watch.seconds();
 
   const auto lost = rows_out_of_range(Z);
@@ -141,8 +154,8 @@ void work(const Flags& f) {
   if (!torch::isfinite(Z.values).all().item<bool>())
     throw ConvergenceError("the equilibrium is out of the floating range", "Z",
                            "use a smaller γ or a larger ε");
-  const SolveStatus status = status_of(*solver, *solved, F, X);
-  const double x_norm = X.norm().item<double>(), z_norm = Z.plain().norm().item<double>();
+  const SolveStatus status = status_of(*solver, *solved, F, XP);
+  const double x_norm = XP.norm().item<double>(), z_norm = Z.plain().norm().item<double>();
   if (status.residual * x_norm > 1e-3 * (x_norm + z_norm))
     throw ConvergenceError(
         fmt::format("the equilibrium does not exist in this precision: the residual is {:.1e}",
@@ -161,6 +174,7 @@ void work(const Flags& f) {
                {"weight_scale", scale_of_weights(graph, config.propagation)},
                {"solver", status.solver},
                {"dtype", options.dtype == torch::kFloat32 ? "float32" : "float64"},
+               {"source", name(model.source)},
                {"gamma", model.gamma},
                {"epsilon", model.epsilon},
                {"residual", status.residual},
@@ -168,8 +182,7 @@ void work(const Flags& f) {
                {"iterations", status.iterations},
                {"seconds", seconds}};
   if (Y.defined()) {
-    json["adjoint_residual"] =
-        residual(*S, gradients.X.plain(), F, Y, model.gamma, model.epsilon, /*adjoint=*/true);
+    json["adjoint_residual"] = residual(*S, W.plain(), F, Y, model.gamma, model.epsilon, /*adjoint=*/true);
     json["adjoint_iterations"] = gradients.iterations;
   }
 

@@ -83,7 +83,7 @@ Explainer::Explainer(Model& model, const Dataset& data, const TrainConfig& confi
       units_(std::move(units)) {}
 
 bool Explainer::directed() const {
-  return config_.propagation.direction != Direction::undirected;
+  return config_.further_directions.empty() && config_.propagation.direction != Direction::undirected;
 }
 
 // ---- graphs and states
@@ -111,7 +111,16 @@ Explainer::OneGraph& Explainer::graph_of(int64_t node) {
     for (int64_t row = 0; row < graph.nodes.numel(); ++row)
       graph.row_of[graph.nodes.data_ptr<int64_t>()[row]] = row;
   }
-  graph.hearing = std::make_unique<Hearing>(*graph.S);
+  // With several directions a node hears along all of them, which is along all arcs unless there is one
+  // direction alone.
+  if (config_.further_directions.empty()) {
+    graph.hearing = std::make_unique<Hearing>(*graph.S);
+  } else {
+    PropagationOptions along_all = config_.propagation;
+    along_all.direction = Direction::undirected;
+    graph.heard = std::make_unique<Propagation>(make_propagation(graph.S->pattern(), along_all));
+    graph.hearing = std::make_unique<Hearing>(*graph.heard);
+  }
   return graph;
 }
 
@@ -163,8 +172,7 @@ Explainer::States Explainer::states(const OneGraph& graph, const std::vector<int
   return out;
 }
 
-// ∂f/∂H = W Pᵀ of each equilibrium for the cotangents y · 2^exponent of z at these rows. P is the identity: a
-// node starts from its own features. Where it is S, W Sᵀ is formed here and nowhere else.
+// W of each equilibrium for the cotangents y · 2^exponent of z at these rows.
 std::vector<ScaledRows> Explainer::adjoints(const OneGraph& graph, const std::vector<int64_t>& rows,
                                             const torch::Tensor& y,
                                             const std::vector<int64_t>& exponents) const {
@@ -178,6 +186,13 @@ std::vector<ScaledRows> Explainer::adjoints(const OneGraph& graph, const std::ve
   for (size_t k = 0; k < graph.solved.size(); ++k)
     W.push_back(graph.solved[k]->pull_X(
         index, {y.narrow(1, static_cast<int64_t>(k) * m, m).to(graph.H.scalar_type()).contiguous(), e}));
+  return W;
+}
+
+// ∂f/∂H = W Pᵀ for the W of adjoints().
+std::vector<ScaledRows> Explainer::of_features(int64_t node, std::vector<ScaledRows> W) const {
+  const int64_t g = equilibria_->place_of(node).graph;
+  for (size_t k = 0; k < W.size(); ++k) W[k] = equilibria_->pull_source(g, static_cast<int64_t>(k), W[k]);
   return W;
 }
 
@@ -261,7 +276,7 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
 
   // y = C_k, or C_k/‖z‖ where ‖z‖ has the exponent of z.
   const auto y = norm > 0 ? C.select(1, k).unsqueeze(0) / norm : torch::zeros_like(z);
-  const auto W = adjoints(graph, {row}, y, {head.of_unit_rows ? -at.exponent[0] : 0});
+  const auto W = of_features(node, adjoints(graph, {row}, y, {head.of_unit_rows ? -at.exponent[0] : 0}));
 
   const auto zero = zero_features(options.raw_units);
   const auto X = equilibria_->features_of(equilibria_->place_of(node).graph);
@@ -415,7 +430,7 @@ std::vector<std::pair<int64_t, int64_t>> Explainer::arcs_among(const std::vector
   std::vector<std::pair<int64_t, int64_t>> arcs;
   if (nodes.empty()) return arcs;
   const OneGraph& graph = graph_of(nodes[0]);
-  const Propagation& S = *graph.S;
+  const Propagation& S = graph.heard ? *graph.heard : *graph.S;
   std::map<int64_t, int64_t> node_of_row;
   for (const int64_t v : nodes) node_of_row[row_of(graph, v)] = v;
   for (const auto& [row, v] : node_of_row)

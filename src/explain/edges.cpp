@@ -42,8 +42,8 @@ struct HostRows {
   int64_t exponent_of(int64_t i) const { return exponent.empty() ? 0 : exponent[i]; }
 };
 
-// p_ij += γ S_ij z_iᵀ q_j for each entry of S, with q = g w.
-void add_sensitivities(const Propagation& S, const HostRows& Z, const HostRows& q, double gamma,
+// p_ij += factor S_ij z_iᵀ q_j for each entry of S.
+void add_sensitivities(const Propagation& S, const HostRows& Z, const HostRows& q, double factor,
                        std::vector<double>& p) {
   const int64_t m = Z.values.size(1);
   constexpr int64_t worth_a_thread = 256;
@@ -57,7 +57,7 @@ void add_sensitivities(const Propagation& S, const HostRows& Z, const HostRows& 
         for (int64_t c = 0; c < m; ++c) dot += z[c] * q_j[c];
         constexpr int64_t far = 1 << 20;
         const int64_t exponent = std::clamp(Z.exponent_of(i) + q.exponent_of(j), -far, far);
-        p[e] += std::ldexp(gamma * S.value(i, e) * dot, static_cast<int>(exponent));
+        p[e] += std::ldexp(factor * S.value(i, e) * dot, static_cast<int>(exponent));
       }
     }
   });
@@ -108,6 +108,10 @@ EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, con
     throw ArgumentError("model",
                         "edges are explained by the adjoint of an equilibrium, which this model has not",
                         "use a model eignn");
+  if (!config_.further_directions.empty())
+    throw ArgumentError("direction",
+                        "an edge is part of several S here, and edges are explained for one direction",
+                        "train with one direction");
   const OneGraph& graph = solved_graph_of(node);
   const Propagation& S = *graph.S;
   const torch::NoGradGuard guard;
@@ -133,8 +137,11 @@ EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, con
     const auto g = Contraction(equilibria_->propagation_weight(static_cast<int64_t>(j)).detach(),
                                solver.gamma, solver.epsilon)
                        .g();
+    // Z = γ g Z S + H P: S_ij carries γ g z_i to node j and, where P = S, h_i too.
     add_sensitivities(S, HostRows(graph.solved[j]->rows()), HostRows({W[j].values.mm(g), W[j].exponents}),
                       solver.gamma, p);
+    if (equilibria_->starts_from_neighbours(static_cast<int64_t>(j)))
+      add_sensitivities(S, HostRows({graph.H, {}}), HostRows(W[j]), 1, p);
   }
   std::vector<double> R(S.nodes, 0.0), C(S.nodes, 0.0);
   for (int64_t i = 0; i < S.nodes; ++i)

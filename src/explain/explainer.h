@@ -53,8 +53,9 @@ class Explainer {
   // One of the disjoint graphs, as explanations need it.
   struct OneGraph {
     const Propagation* S = nullptr;
-    torch::Tensor nodes;          // int64 on the CPU: its nodes, in the order of its rows
-    std::vector<int64_t> row_of;  // of each node of the data set; empty: rows are nodes
+    torch::Tensor nodes;                       // int64 on the CPU: its nodes, in the order of its rows
+    std::vector<int64_t> row_of;               // of each node of the data set; empty: rows are nodes
+    std::unique_ptr<const Propagation> heard;  // with several directions: all arcs
     std::unique_ptr<Hearing> hearing;
     // Of an EquilibriumModel: H, and each Z.
     torch::Tensor H;
@@ -72,6 +73,7 @@ class Explainer {
   States states(const OneGraph& graph, const std::vector<int64_t>& rows) const;
   std::vector<ScaledRows> adjoints(const OneGraph& graph, const std::vector<int64_t>& rows,
                                    const torch::Tensor& y, const std::vector<int64_t>& exponents) const;
+  std::vector<ScaledRows> of_features(int64_t node, std::vector<ScaledRows> W) const;
   torch::Tensor head_gradient(const OneGraph& graph, const States& at, const std::vector<int64_t>& rows,
                               const std::vector<int64_t>& classes, torch::Tensor* of_x) const;
   torch::Tensor through_encoder(const torch::Tensor& X, const torch::Tensor& W) const;

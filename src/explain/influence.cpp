@@ -95,7 +95,7 @@ Explainer::Heard Explainer::heard_through_equilibria(const std::vector<int64_t>&
     classes[r] = f[static_cast<int64_t>(r)].argmax().item<int64_t>();
   torch::Tensor own;
   const auto y = head_gradient(graph, at, rows, classes, &own);
-  const auto W = adjoints(graph, rows, y, exponents);
+  const auto W = of_features(targets[0], adjoints(graph, rows, y, exponents));
   Heard out{&graph, {}};
   const int64_t n = graph.H.size(0);
   constexpr int64_t rows_at_a_time = 1 << 16;

@@ -1,4 +1,5 @@
-// EIGNN (Liu, Kawaguchi, Hooi, Wang, Xiao, 2021): Z = γ g(F) Z S + X, f = head(Z).
+// EIGNN (Liu, Kawaguchi, Hooi, Wang, Xiao, 2021): Z = γ g(F) Z S + X, f = head(Z). Beyond the paper there may
+// be several such Z side by side, with a P or an S of their own: Z_k = γ g(F_k) Z_k S_k + H P_k.
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/torch.h>
 
@@ -11,8 +12,10 @@
 #include "eignn/error.h"
 #include "eignn/model.h"
 #include "equilibrium/tf32.h"
+#include "models/channels.h"
 #include "models/check_features.h"
 #include "models/equilibrium_model.h"
+#include "models/equilibrium_stack.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
 #include "models/unit_rows.h"
@@ -21,38 +24,26 @@ namespace eignn {
 
 namespace {
 
-torch::Tensor starting_F(Start start, int64_t m, at::Generator generator) {
-  switch (start) {
-    case Start::xavier: {  // U(-b, b), b = √(6/(m+m))
-      const double bound = std::sqrt(3.0 / static_cast<double>(m));
-      return torch::empty({m, m}, torch::kFloat64).uniform_(-bound, bound, generator);
-    }
-    case Start::orthogonal: {  // Q of a Gaussian matrix; with these signs its distribution is uniform
-      const auto [Q, R] = torch::linalg_qr(torch::randn({m, m}, generator, torch::kFloat64), "reduced");
-      return Q * R.diagonal().sign();
-    }
-  }
-  return {};
-}
-
 class Eignn : public Model, public EquilibriumModel {
  public:
   Eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes, const EignnOptions& options,
         uint64_t seed)
       : Model({X.size(0), X.size(1), classes, type_of(parts)}),
         options_(options),
+        norm_kind_(norm_of(options)),
         type_(type()),
-        graphs_(nodes_of(parts), X.size(0), type_.device()) {
+        graphs_(nodes_of(parts), X.size(0), type_.device()),
+        channels_(channels_of(options, 1 + parts.at(0).further.size())) {
     const int64_t m = options.encoder > 0 ? options.encoder : X.size(1);
     auto generator = at::detail::createCPUGenerator(seed);
     // Drawn in float64, so that a seed gives the same start in every precision.
     auto parameter = [&](const std::string& name, const torch::Tensor& start) {
       return register_parameter(name, start.to(type_));
     };
-    for (int64_t k = 0; k < options.equilibria; ++k)
-      F_.push_back(parameter(options.equilibria == 1 ? "F" : "F" + std::to_string(k),
+    for (size_t k = 0; k < channels_.size(); ++k)
+      F_.push_back(parameter(channels_.size() == 1 ? "F" : "F" + std::to_string(k),
                              starting_F(options.start, m, generator)));
-    const int64_t width = m * options.equilibria;
+    const int64_t width = m * static_cast<int64_t>(channels_.size());
     if (options.head == Head::residual) {
       residual_ = register_module(
           "head", std::make_shared<ResidualHead>(width, X.size(1), classes, options, generator));
@@ -61,9 +52,13 @@ class Eignn : public Model, public EquilibriumModel {
       B_ = parameter("B", torch::randn({classes, width}, generator, torch::kFloat64) /
                               std::sqrt(static_cast<double>(width)));
     }
-    if (options.head == Head::batch_norm) {
+    if (norm_kind_ == Norm::batch) {
       norm_ = register_module("norm", torch::nn::BatchNorm1d(width));
       norm_->to(type_.device(), c10::typeMetaToScalarType(type_.dtype()));
+    }
+    if (norm_kind_ == Norm::layer) {
+      layer_scale_ = parameter("norm_weight", torch::ones({width}, torch::kFloat64));
+      layer_shift_ = parameter("norm_bias", torch::zeros({width}, torch::kFloat64));
     }
     if (options.encoder > 0) {
       encoder_weight_ = parameter("encoder_weight", uniform_weight(m, X.size(1), generator));
@@ -71,7 +66,8 @@ class Eignn : public Model, public EquilibriumModel {
     }
     if (options.intercept) intercept_ = parameter("intercept", torch::zeros({classes}, torch::kFloat64));
     for (GraphPart& part : parts) {
-      parts_.push_back({std::move(part.solver), graphs_.rows_of(parts_.size(), X).to(type_), {}});
+      const auto rows = graphs_.rows_of(parts_.size(), X).to(type_);
+      parts_.push_back({ChannelGraph(std::move(part), channels_, type_), rows, {}, {}});
       parts_.back().solved.resize(F_.size());
     }
   }
@@ -80,21 +76,23 @@ class Eignn : public Model, public EquilibriumModel {
   // since its moments are fixed.
   bool linear_in_features() const override {
     const bool affine_encoder = options_.encoder == 0 || options_.encoder_activation == Activation::none;
-    return affine_encoder && (options_.head == Head::plain || options_.head == Head::batch_norm);
+    return affine_encoder && options_.head != Head::residual &&
+           (norm_kind_ == Norm::none || norm_kind_ == Norm::batch);
   }
 
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
-  const char* solver_name() const override { return parts_[0].solver->name(); }
+  const char* solver_name() const override { return parts_[0].graph.solvers()[0]->name(); }
   double preprocess_seconds() const override {
     double seconds = 0;
-    for (const Part& part : parts_) seconds += part.solver->preprocess_seconds();
+    for (const Part& part : parts_)
+      for (const auto& solver : part.graph.solvers()) seconds += solver->preprocess_seconds();
     return seconds;
   }
   double solve_seconds() const override {
     double seconds = projection_ ? projection_->seconds() : 0;
     for (const Part& part : parts_)
       for (const auto& solved : part.solved) seconds += solved ? solved->seconds() : 0;
-    return parts_[0].solver->shares_solves() ? seconds : 0;
+    return shares_solves() ? seconds : 0;
   }
 
   // What explanations read (models/equilibrium_model.h).
@@ -106,7 +104,7 @@ class Eignn : public Model, public EquilibriumModel {
   torch::Tensor nodes_of(int64_t graph) const override {
     return graphs_.rows_of(static_cast<size_t>(graph), torch::arange(nodes(), torch::kInt64));
   }
-  const Solver& solver_of(int64_t graph) const override { return *parts_.at(graph).solver; }
+  const Solver& solver_of(int64_t graph) const override { return *parts_.at(graph).graph.solvers()[0]; }
   torch::Tensor features_of(int64_t graph) const override { return parts_.at(graph).X; }
   torch::Tensor encode(const torch::Tensor& X) const override { return encoded(X); }
   bool encoder_is_affine() const override {
@@ -117,25 +115,32 @@ class Eignn : public Model, public EquilibriumModel {
 
   std::shared_ptr<const Equilibrium> solved_for(int64_t graph, int64_t k, const torch::Tensor& H) override {
     Part& part = parts_.at(graph);
-    if (H.is_same(part.X)) return solved(part, k, part.X);
     const torch::NoGradGuard guard;
+    if (H.is_same(part.X)) return solved(part, k, sources(part, part.X)[k]);
     const ProductsInTf32 in_full(false, type_.device());
-    return part.solver->solve(F_.at(k), H);
+    return part.graph.solver(channels_[k]).solve(F_.at(k), sources(part, H)[k]);
+  }
+
+  bool starts_from_neighbours(int64_t k) const override { return channels_.at(k).from_neighbours; }
+
+  ScaledRows pull_source(int64_t graph, int64_t k, const ScaledRows& W) const override {
+    return parts_.at(graph).graph.pull_source(channels_.at(k), W);
   }
 
   std::optional<AffineHead> affine_head() const override {
-    if (options_.head == Head::residual) return {};
-    const bool batch_norm = options_.head == Head::batch_norm;
-    auto [C, c] =
-        batch_norm ? through_running_moments() : std::make_pair(B_.t(), torch::zeros({1, classes()}, type_));
+    if (options_.head == Head::residual || norm_kind_ == Norm::layer) return {};
+    auto [C, c] = norm_kind_ == Norm::batch ? through_running_moments()
+                                            : std::make_pair(B_.t(), torch::zeros({1, classes()}, type_));
     if (intercept_.defined()) c = c + intercept_;
-    return AffineHead{C, c.squeeze(0), options_.head == Head::l2};
+    return AffineHead{C, c.squeeze(0), norm_kind_ == Norm::l2};
   }
 
   torch::Tensor head(const torch::Tensor& z, const torch::Tensor& x) const override {
     if (const auto affine = affine_head())
       return (affine->of_unit_rows ? unit_rows(z) : z).mm(affine->slope) + affine->constant;
-    const auto f = residual_->forward(z, x, [](const torch::Tensor& h) { return h; });
+    const auto f = norm_kind_ == Norm::layer
+                       ? layer_normalised(z).mm(B_.t())
+                       : residual_->forward(z, x, [](const torch::Tensor& h) { return h; });
     return intercept_.defined() ? f + intercept_ : f;
   }
 
@@ -148,7 +153,7 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   void do_use_features(const torch::Tensor& X) override {
-    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].X = graphs_.rows_of(g, X).to(type_);
+    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].use(graphs_.rows_of(g, X).to(type_));
     forget();  // they were solved for other features
     projection_ = nullptr;
   }
@@ -157,17 +162,24 @@ class Eignn : public Model, public EquilibriumModel {
   using Place = GraphParts::Stacked;
 
   torch::Tensor scores_without_intercept(const Place& place) {
-    switch (options_.head) {
-      case Head::plain:
+    if (options_.head == Head::residual)
+      return residual_->forward(Z(place).plain(), X(place),
+                                [&](const torch::Tensor& h) { return dropout(h, options_.dropout); });
+    switch (norm_kind_) {
+      case Norm::none: {
+        // The paper's head has no dropout.
         if (can_project()) return projected(projection(), F_[0], B_.t(), place.index);
         if (without_gradients()) return scores_through(place, B_.t());
         return Z(place).plain().mm(B_.t());
-      case Head::l2: {
+      }
+      case Norm::l2: {
         // Normalisation cancels the row's exponent. There is no lower bound on ‖z‖, since a distant node's
         // row has an accurate direction even at 1e-300.
         return dropout(unit_rows(Z(place).values), options_.dropout).mm(B_.t());
       }
-      case Head::batch_norm: {
+      case Norm::layer:
+        return dropout(layer_normalised(Z(place).plain()), options_.dropout).mm(B_.t());
+      case Norm::batch: {
         const auto& [weight, bias] = std::tie(norm_->weight, norm_->bias);
         if (!is_training()) {  // an affine map of z: scores = z C + c
           const auto [C, c] = through_running_moments();
@@ -177,20 +189,40 @@ class Eignn : public Model, public EquilibriumModel {
         const auto slope = weight * (moments.variance + norm_->options.eps()).rsqrt();
         return dropout(torch::addcmul(bias - moments.mean * slope, z, slope), options_.dropout).mm(B_.t());
       }
-      case Head::residual:
-        return residual_->forward(Z(place).plain(), X(place),
-                                  [&](const torch::Tensor& h) { return dropout(h, options_.dropout); });
     }
     return {};
   }
 
+  torch::Tensor layer_normalised(const torch::Tensor& z) const {
+    return torch::layer_norm(z, {z.size(1)}, layer_scale_, layer_shift_);
+  }
+
   struct Part {
-    std::unique_ptr<Solver> solver;
+    ChannelGraph graph;
     torch::Tensor X;
+    std::vector<torch::Tensor> sources_of_X;  // X P of each channel; empty: not asked for yet
     // The last solve for each F. Z depends on F and X alone, so the evaluation after a step and the next
     // training step share it.
     std::vector<std::shared_ptr<const Equilibrium>> solved;
+
+    void use(const torch::Tensor& features) {
+      X = features;
+      sources_of_X.clear();
+    }
   };
+
+  // H P of each channel. Those of features that do not change are kept.
+  std::vector<torch::Tensor> sources(Part& part, const torch::Tensor& H) const {
+    if (!H.is_same(part.X) || H.requires_grad()) return part.graph.sources(channels_, H);
+    if (part.sources_of_X.empty()) part.sources_of_X = part.graph.sources(channels_, H);
+    return part.sources_of_X;
+  }
+
+  bool shares_solves() const {
+    for (const auto& solver : parts_[0].graph.solvers())
+      if (!solver->shares_solves()) return false;
+    return true;
+  }
 
   static torch::TensorOptions type_of(const std::vector<GraphPart>& parts) {
     const SolverOptions& options = parts.at(0).solver->options();
@@ -232,13 +264,13 @@ class Eignn : public Model, public EquilibriumModel {
   // where the solver allows.
   std::shared_ptr<const Projection> projection() {
     Part& part = parts_[0];
-    const bool other_pass = !part.solver->shares_solves() && solved_in_training_ != is_training();
+    const bool other_pass = !shares_solves() && solved_in_training_ != is_training();
     const auto versions = std::make_pair(F_[0]._version(), B_._version());
     if (!projection_ || projection_versions_ != versions || other_pass) {
       projection_ = nullptr;  // releases its buffers before the next one allocates
       const torch::NoGradGuard guard;
       const ProductsInTf32 in_full(false, type_.device());
-      projection_ = part.solver->project(F_[0], part.X, B_.t());
+      projection_ = part.graph.solver(channels_[0]).project(F_[0], sources(part, part.X)[0], B_.t());
     }
     projection_versions_ = versions;
     solved_in_training_ = is_training();
@@ -250,9 +282,10 @@ class Eignn : public Model, public EquilibriumModel {
     const auto blocks = C.chunk(static_cast<int64_t>(F_.size()), 0);  // the rows of C that belong to each F
     const auto of_part = [&](Part& part, const torch::Tensor& index) {
       const ProductsInTf32 in_full(false, type_.device());
+      const auto from = sources(part, part.X);
       torch::Tensor sum;
       for (size_t k = 0; k < F_.size(); ++k) {
-        const auto term = solved(part, k, part.X)->project(index, blocks[k]);
+        const auto term = solved(part, k, from[k])->project(index, blocks[k]);
         sum = sum.defined() ? sum + term : term;
       }
       return sum;
@@ -273,11 +306,12 @@ class Eignn : public Model, public EquilibriumModel {
     std::vector<double> sizes;
     for (const size_t g : place.graphs) {
       Part& part = parts_[g];
-      const auto X = encoded(part.X);
+      const auto from = sources(part, encoded(part.X));
       std::vector<torch::Tensor> blocks, mean, variance;
       for (size_t k = 0; k < F_.size(); ++k) {
-        const auto [rows, moments] = equilibrium_with_moments(
-            *part.solver, F_[k], X, one ? place.index : torch::Tensor(), solved(part, k, X));
+        const auto [rows, moments] =
+            equilibrium_with_moments(part.graph.solver(channels_[k]), F_[k], from[k],
+                                     one ? place.index : torch::Tensor(), solved(part, k, from[k]));
         blocks.push_back(rows);
         mean.push_back(moments.mean);
         variance.push_back(moments.variance);
@@ -308,11 +342,13 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   ScaledRows Z_of(Part& part, const torch::Tensor& index) {
-    const auto X = encoded(part.X);
-    if (F_.size() == 1) return equilibrium(*part.solver, F_[0], X, index, solved(part, 0, X));
+    const auto from = sources(part, encoded(part.X));
+    const auto state = [&](size_t k) {
+      return equilibrium(part.graph.solver(channels_[k]), F_[k], from[k], index, solved(part, k, from[k]));
+    };
+    if (F_.size() == 1) return state(0);
     std::vector<torch::Tensor> beside;
-    for (size_t k = 0; k < F_.size(); ++k)
-      beside.push_back(equilibrium(*part.solver, F_[k], X, index, solved(part, k, X)).plain());
+    for (size_t k = 0; k < F_.size(); ++k) beside.push_back(state(k).plain());
     return {torch::cat(beside, 1), {}};
   }
 
@@ -320,15 +356,18 @@ class Eignn : public Model, public EquilibriumModel {
     const int64_t version =
         std::accumulate(F_.begin(), F_.end(), int64_t{0},
                         [](int64_t sum, const torch::Tensor& F) { return sum + F._version(); });
-    const bool other_pass = !part.solver->shares_solves() && solved_in_training_ != is_training();
+    const bool other_pass = !shares_solves() && solved_in_training_ != is_training();
     if (solved_version_ != version || options_.encoder > 0 || other_pass) forget();
     solved_version_ = version;
     solved_in_training_ = is_training();
+    // X P is another tensor in each call where X requires a gradient.
+    if (part.solved[k] && !part.solved[k]->is_of(part.graph.solver(channels_[k]), F_[k], X))
+      part.solved[k] = nullptr;
     if (!part.solved[k]) {
       const torch::NoGradGuard guard;
       const ProductsInTf32 in_full(false, type_.device());
       try {
-        part.solved[k] = part.solver->solve(F_[k], X);
+        part.solved[k] = part.graph.solver(channels_[k]).solve(F_[k], X);
       } catch (const ArgumentError& error) {
         // The features were checked when they came: what is out of range is what the encoder makes of them.
         if (options_.encoder == 0 || error.field() != "X") throw;
@@ -357,11 +396,13 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   EignnOptions options_;
+  Norm norm_kind_;
   torch::TensorOptions type_;
   GraphParts graphs_;
-  std::vector<Part> parts_;  // one for each graph
-  std::vector<torch::Tensor> F_;
-  torch::Tensor B_, encoder_weight_, encoder_bias_, intercept_;
+  std::vector<Channel> channels_;
+  std::vector<Part> parts_;       // one for each graph
+  std::vector<torch::Tensor> F_;  // of each channel
+  torch::Tensor B_, encoder_weight_, encoder_bias_, intercept_, layer_scale_, layer_shift_;
   torch::nn::BatchNorm1d norm_{nullptr};
   std::shared_ptr<ResidualHead> residual_;
   std::shared_ptr<const Projection> projection_;  // of one F and one B
@@ -376,25 +417,33 @@ std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Ten
                                   const EignnOptions& options, uint64_t seed) {
   if (parts.empty())
     throw ArgumentError("graphs", "there is no graph to learn from", "give at least one node");
-  for (const GraphPart& part : parts)
-    if (!part.solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");
+  if (!parts[0].solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");
   const SolverOptions& first = parts[0].solver->options();
+  check(options);
   check_features(X, first.dtype);
   check_classes(classes);
-  for (const GraphPart& part : parts) {
-    const auto& [nodes, solver] = part;
+  const auto check_solver = [&](const Solver* solver, const std::vector<int64_t>& nodes) {
+    if (!solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");
     check_graph_size(solver->propagation().nodes, nodes, X);
     if (solver->options().dtype != first.dtype || solver->options().device != first.device)
       throw ArgumentError("solver", "the graphs' solvers differ in precision or device",
                           "make them with the same options");
+  };
+  for (const GraphPart& part : parts) {
+    check_solver(part.solver.get(), part.nodes);
+    for (const auto& solver : part.further) check_solver(solver.get(), part.nodes);
+    if (part.further.size() != parts[0].further.size())
+      throw ArgumentError("solver", "the graphs have different numbers of directions",
+                          "give each a solver for every direction");
   }
+  if (is_stack(options)) return make_equilibrium_stack(std::move(parts), X, classes, options, seed);
   return std::make_shared<Eignn>(std::move(parts), X, classes, options, seed);
 }
 
 std::shared_ptr<Model> make_eignn(std::unique_ptr<Solver> solver, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed) {
   std::vector<GraphPart> parts;
-  parts.push_back({{}, std::move(solver)});
+  parts.push_back({{}, std::move(solver), {}});
   return make_eignn(std::move(parts), X, classes, options, seed);
 }
 

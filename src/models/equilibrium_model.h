@@ -25,7 +25,7 @@ class EquilibriumModel {
   virtual NodePlace place_of(int64_t node) const = 0;
   /// The nodes of a graph, int64 on the CPU, in the order of its rows.
   virtual torch::Tensor nodes_of(int64_t graph) const = 0;
-  virtual const Solver& solver_of(int64_t graph) const = 0;
+  virtual const Solver& solver_of(int64_t graph) const = 0;  // of its first direction
   /// X of a graph, (n, features).
   virtual torch::Tensor features_of(int64_t graph) const = 0;
 
@@ -36,8 +36,12 @@ class EquilibriumModel {
 
   virtual int64_t equilibria() const = 0;
   virtual torch::Tensor propagation_weight(int64_t k) const = 0;  // F_k
+  /// Whether P_k = S: node j starts from Σ_i S_ij h_i.
+  virtual bool starts_from_neighbours(int64_t k) const = 0;
   /// Z_k of a graph whose H is this.
   virtual std::shared_ptr<const Equilibrium> solved_for(int64_t graph, int64_t k, const torch::Tensor& H) = 0;
+  /// ∂L/∂H = W P_kᵀ for the adjoint W of Z_k.
+  virtual ScaledRows pull_source(int64_t graph, int64_t k, const ScaledRows& W) const = 0;
 
   /// f = z slope + constant, or f = z/‖z‖ slope + constant where `of_unit_rows`. Nothing for other heads.
   struct AffineHead {

@@ -38,7 +38,7 @@ int64_t whole(const std::string& text, const TomlSetting& setting, const std::st
 
 // Sets settings that have no effect to their defaults, so that equivalent points compare equal.
 TrainConfig canonical(TrainConfig config) {
-  if (config.propagation.direction == Direction::undirected)
+  if (config.propagation.direction == Direction::undirected && config.further_directions.empty())
     config.propagation.normalise = Normalisation::sym;
   return config;
 }

@@ -85,7 +85,7 @@ torch::Tensor laid_out_as(const torch::Tensor& p, const torch::Tensor& gradient)
 
 }  // namespace
 
-Adam::Adam(std::vector<Group> groups) : groups_(std::move(groups)) {
+Adam::Adam(std::vector<Group> groups, bool decoupled) : groups_(std::move(groups)), decoupled_(decoupled) {
   const torch::NoGradGuard guard;
   for (const Group& group : groups_)
     for (const auto& p : group.parameters) moments_.push_back({torch::zeros_like(p), torch::zeros_like(p)});
@@ -108,7 +108,7 @@ void Adam::step() {
       bool done = false;
       if (p.is_non_overlapping_and_dense())
         AT_DISPATCH_FLOATING_TYPES(p.scalar_type(), "Adam", [&] {
-          const auto update = AdamUpdate<scalar_t>::at_step(now.steps, group.rate, group.decay);
+          const auto update = AdamUpdate<scalar_t>::at_step(now.steps, group.rate, group.decay, decoupled_);
           done = updated_in_one_pass(update, p.device(), p.numel(), gradient.data_ptr<scalar_t>(),
                                      p.data_ptr<scalar_t>(), now.first.data_ptr<scalar_t>(),
                                      now.second.data_ptr<scalar_t>());
@@ -116,8 +116,8 @@ void Adam::step() {
       if (done)
         p.unsafeGetTensorImpl()->bump_version();  // marks solves with the old weights as out of date
       else
-        update_tensors(AdamUpdate<double>::at_step(now.steps, group.rate, group.decay), gradient, p,
-                       now.first, now.second);
+        update_tensors(AdamUpdate<double>::at_step(now.steps, group.rate, group.decay, decoupled_), gradient,
+                       p, now.first, now.second);
     }
 }
 
@@ -192,7 +192,7 @@ void BatchedAdam::step(size_t k, torch::Tensor& value, const torch::Tensor& give
     return numbers.select(1, field).reshape(sizes);
   };
   update_tensors(AdamUpdate<torch::Tensor>{column(0), column(1), column(2), column(3), column(4), column(5),
-                                           column(6), column(7)},
+                                           column(6), column(7), column(8)},
                  gradient, value, slot.first, slot.second);
 }
 

@@ -18,7 +18,8 @@ class Adam {
     double rate, decay;
   };
 
-  explicit Adam(std::vector<Group> groups);
+  /// With `decoupled` this is AdamW: the decay is one of the weights, and no part of the gradient.
+  explicit Adam(std::vector<Group> groups, bool decoupled = false);
 
   void clear_gradients();
   /// Updates every parameter that has a gradient.
@@ -38,6 +39,7 @@ class Adam {
   };
 
   std::vector<Group> groups_;
+  bool decoupled_;
   std::vector<Moments> moments_;  // of all parameters, in the order of the groups
 };
 

@@ -115,7 +115,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.device = torch_device(c.device);
   options.max_iterations = 5000;  // a solve that takes more means that training has diverged
   options.tf32 = c.tf32 && options.device.is_cuda();
-  options.fixed_features = model.encoder == 0;
+  options.fixed_features = model.encoder == 0 && model.layers == 1;
   return options;
 }
 
@@ -130,13 +130,26 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
                          torch::dtype(torch_dtype(c.dtype)).device(torch_device(c.device)), seed);
 
   const EignnOptions& model = c.eignn();
+  check(model);
   SolverOptions options = solver_options(c);
   options.store = store;
   const int64_t m = model.encoder > 0 ? model.encoder : dataset.feature_count();
-  const std::string solver = model.solver == "auto" ? planned_solver(graphs, dataset, c) : model.solver;
+  const auto solver_for = [&](const std::vector<GraphMatrix>& matrices) -> std::string {
+    if (model.equilibria == 0) return "picard";  // is never asked, and prepares nothing
+    return model.solver == "auto" ? planned_solver(matrices, dataset, c) : model.solver;
+  };
+  const std::string solver = solver_for(graphs);
   std::vector<GraphPart> parts;
   for (auto& graph : graphs)
-    parts.push_back({std::move(graph.nodes), make_solver(solver, graph.S, options, m)});
+    parts.push_back({std::move(graph.nodes), make_solver(solver, graph.S, options, m), {}});
+  for (const Direction direction : c.further_directions) {
+    TrainConfig other = c;
+    other.propagation.direction = direction;
+    const std::vector<GraphMatrix> matrices = graph_matrices(dataset, other);
+    const std::string its_solver = solver_for(matrices);
+    for (size_t g = 0; g < parts.size(); ++g)
+      parts[g].further.push_back(make_solver(its_solver, matrices[g].S, options, m));
+  }
   return make_eignn(std::move(parts), dataset.features, dataset.classes, model, seed);
 }
 

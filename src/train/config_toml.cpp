@@ -106,6 +106,8 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
   const auto read = to_strings(config);
   for (const auto& [name, setting] : by_name) {
     if (of_all_models && is_known_setting(name) && !read.count(name)) continue;
+    // EIGNN had one layer then, and these were written for other models.
+    if (of_all_models && config.is_eignn() && (name == "layers" || name == "hidden")) continue;
     assign_or_refuse(config, name, setting->single(origin), origin, setting->place);
     set.insert(name);
   }

@@ -59,6 +59,30 @@ const std::vector<std::pair<Activation, const char*>>& names_of() {
   return names;
 }
 template <>
+const std::vector<std::pair<Source, const char*>>& names_of() {
+  static const std::vector<std::pair<Source, const char*>> names = {
+      {Source::own, "own"}, {Source::neighbours, "neighbours"}, {Source::both, "both"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<Norm, const char*>>& names_of() {
+  static const std::vector<std::pair<Norm, const char*>> names = {
+      {Norm::none, "none"}, {Norm::l2, "l2"}, {Norm::batch, "batch"}, {Norm::layer, "layer"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<Jump, const char*>>& names_of() {
+  static const std::vector<std::pair<Jump, const char*>> names = {
+      {Jump::last, "last"}, {Jump::concat, "concat"}, {Jump::max, "max"}};
+  return names;
+}
+template <>
+const std::vector<std::pair<Optimiser, const char*>>& names_of() {
+  static const std::vector<std::pair<Optimiser, const char*>> names = {{Optimiser::adam, "adam"},
+                                                                       {Optimiser::adamw, "adamw"}};
+  return names;
+}
+template <>
 const std::vector<std::pair<Task, const char*>>& names_of() {
   static const std::vector<std::pair<Task, const char*>> names = {{Task::automatic, "automatic"},
                                                                   {Task::classes, "classes"},
@@ -277,12 +301,43 @@ Field make_field(Field::Group group, const char* name, Value& value, const char*
   return field;
 }
 
+// The field of a list of directions.
+Field make_field(Field::Group group, const char* name, Directions value, const char* /*range*/,
+                 const char* help) {
+  std::vector<std::string> known;
+  for (const auto& entry : names_of<Direction>()) known.emplace_back(entry.second);
+  Field field{name, help, fmt::format("{}", fmt::join(known, ", ")), group, Field::Kind::text, {}, {}, {}};
+  const std::string label = name;
+  field.get = [value] {
+    std::string text = name_of(value.first);
+    for (const Direction direction : value.further) text += std::string(",") + name_of(direction);
+    return text;
+  };
+  field.set = [value, known, label](const std::string& text) {
+    std::vector<Direction> all;
+    for (size_t from = 0; from <= text.size();) {
+      const size_t to = std::min(text.find(',', from), text.size());
+      const std::string part = text.substr(from, to - from);
+      if (std::find(known.begin(), known.end(), part) == known.end()) throw unknown_value(label, part, known);
+      const Direction direction = parse_direction(part);
+      if (std::find(all.begin(), all.end(), direction) != all.end())
+        throw ArgumentError(label, fmt::format("{} stands twice in '{}'", part, text), "name each once");
+      all.push_back(direction);
+      from = to + 1;
+    }
+    value.first = all[0];
+    value.further.assign(all.begin() + 1, all.end());
+  };
+  field.check = [] {};
+  return field;
+}
+
 // A visitor that collects the rows of a table.
 struct Collect {
   std::vector<Field>& out;
   Field::Group group;
   template <class Value>
-  void operator()(const char* name, Value& value, const char* range, const char* help) const {
+  void operator()(const char* name, Value&& value, const char* range, const char* help) const {
     out.push_back(make_field(group, name, value, range, help));
   }
 };
@@ -368,6 +423,18 @@ const char* name(FeatureNorm norm) {
 const char* name(Activation activation) {
   return name_of(activation);
 }
+const char* name(Source source) {
+  return name_of(source);
+}
+const char* name(Norm norm) {
+  return name_of(norm);
+}
+const char* name(Jump jump) {
+  return name_of(jump);
+}
+const char* name(Optimiser optimiser) {
+  return name_of(optimiser);
+}
 const char* name(Task task) {
   return name_of(task);
 }
@@ -413,6 +480,46 @@ ModelOptions model_options(const std::string& wanted) {
   });
   if (!known) throw unknown_name("model", "model", wanted, model_names());
   return found;
+}
+
+Norm norm_of(const EignnOptions& options) {
+  const Norm named = options.head == Head::l2           ? Norm::l2
+                     : options.head == Head::batch_norm ? Norm::batch
+                                                        : Norm::none;
+  if (named == Norm::none) return options.norm;
+  if (options.norm != Norm::none && options.norm != named)
+    throw ArgumentError("norm",
+                        fmt::format("the head {} has a norm already, and it is not {}", name(options.head),
+                                    name(options.norm)),
+                        "use the head plain, or leave norm out");
+  return named;
+}
+
+bool is_stack(const EignnOptions& options) {
+  return options.layers > 1 || options.equilibria == 0;
+}
+
+void check(const EignnOptions& options) {
+  const Norm norm = norm_of(options);
+  if (options.head == Head::residual && norm != Norm::none)
+    throw ArgumentError("norm", "the residual head has batch norms of its own", "leave norm out");
+  if (options.head == Head::residual && options.layers > 1)
+    throw ArgumentError("layers", "the residual head stands on one layer of equilibria",
+                        "use layers 1, or the head plain");
+  if (options.layers > 1) return;
+  if (options.skip)
+    throw ArgumentError("skip", "one layer has nothing to skip", "use layers 2 or more, or skip off");
+  if (options.jump != Jump::last)
+    throw ArgumentError("jump",
+                        fmt::format("one layer has nothing to {}",
+                                    options.jump == Jump::max ? "take the maximum of" : "put side by side"),
+                        "use layers 2 or more, or jump last");
+}
+
+std::vector<Direction> TrainConfig::directions() const {
+  std::vector<Direction> all = {propagation.direction};
+  all.insert(all.end(), further_directions.begin(), further_directions.end());
+  return all;
 }
 
 const EignnOptions& TrainConfig::eignn() const {
@@ -511,6 +618,10 @@ std::map<std::string, std::string> to_strings(const TrainConfig& config) {
 void validate_settings(const TrainConfig& config) {
   TrainConfig copy = config;
   for (const Field& field : fields(copy)) field.check();
+  if (config.is_eignn()) check(config.eignn());
+  if (!config.is_eignn() && !config.further_directions.empty())
+    throw ArgumentError("direction", fmt::format("{} takes one direction", name(config.model)),
+                        "name one; eignn takes several");
   require_split(config.split);
   require_writable_name(config.dataset);
 }

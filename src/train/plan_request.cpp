@@ -42,11 +42,19 @@ PlanRequest request_for(const Propagation& S, int64_t features, const TrainConfi
   request.options = solver_options(c);
   const EignnOptions& model = c.eignn();
   request.width = model.encoder > 0 ? model.encoder : features;
-  // The condition of Eignn::sees_scores_alone().
-  if (model.head == Head::plain && model.encoder == 0 && model.equilibria == 1)
+  const int64_t of_each_source = model.equilibria * (model.source == Source::both ? 2 : 1);
+  request.equilibria = of_each_source * model.layers;
+  if (is_stack(model)) {
+    if (model.layers > 1) request.width = std::max(request.width, model.hidden);
+    request.reads = Reads::all_nodes;
+    return request;
+  }
+  const Norm norm = norm_of(model);
+  // The condition of Eignn::can_project().
+  if (model.head == Head::plain && norm == Norm::none && model.encoder == 0 && of_each_source == 1 &&
+      c.further_directions.empty())
     request.reads = Reads::scores_only;
-  if (model.head == Head::batch_norm) request.reads = Reads::all_nodes;
-  request.equilibria = model.equilibria;
+  if (norm == Norm::batch) request.reads = Reads::all_nodes;
   return request;
 }
 
@@ -80,9 +88,9 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
     request.trained = dataset.splits[0].train.size(0);
     request.evaluated = dataset.splits[0].val.size(0);
   }
-  // The encoder's bias gives features to every node. At a node with features of its own a signal below their
-  // round-off is lost with every solver, so that distance does not matter there.
-  if (c.eignn().encoder > 0) {
+  // The encoder's bias, or that of a layer, gives features to every node. At a node with features of its own
+  // a signal below their round-off is lost with every solver, so that distance does not matter there.
+  if (c.eignn().encoder > 0 || c.eignn().layers > 1) {
     request.hops = 0;
     return request;
   }
@@ -97,7 +105,7 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
 
 PlanRequest plan_request(const Propagation& S, const TrainConfig& config) {
   PlanRequest request = request_for(S, config.feature_dim, config);
-  if (config.eignn().encoder > 0) request.hops = 0;
+  if (config.eignn().encoder > 0 || config.eignn().layers > 1) request.hops = 0;
   return request;
 }
 

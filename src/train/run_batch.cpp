@@ -5,6 +5,7 @@
 
 #include "eignn/error.h"
 #include "equilibrium/batched_series.h"
+#include "equilibrium/sparse_product.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/random_stream.h"
 #include "train/assemble.h"
@@ -39,7 +40,11 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
   if (c.tf32) refuse("a batch computes in full precision, not in TF32");
   if (model.head != Head::plain && model.head != Head::l2)
     refuse(fmt::format("a batch knows the heads plain and l2, not {}", name(model.head)));
-  if (model.encoder > 0 || model.equilibria > 1) refuse("a batch has no encoder and one equilibrium");
+  if (model.encoder > 0 || is_stack(model) || model.equilibria > 1 || model.source == Source::both ||
+      !c.further_directions.empty())
+    refuse("a batch has no encoder and one equilibrium");
+  if (model.norm != Norm::none) refuse("a batch names its norm by the head");
+  if (c.optimiser != Optimiser::adam) refuse("a batch has the optimiser adam");
   if (model.intercept) refuse("a batch has no intercept");
   if (dataset.graphs() > 1 || dataset.multi_label() || dataset.is_regression())
     refuse("a batch is of one graph with one class a node");
@@ -127,7 +132,11 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   const auto F_start = torch::stack(F).to(torch::dtype(options.dtype).device(options.device)),
              B_start = torch::stack(B).to(F_start.options());
   const Stopwatch watch;
-  const auto shared = std::make_shared<SharedSeries>(S, dataset.features, options);
+  // X P, which does not depend on the weights.
+  const bool neighbours = config_.eignn().source == Source::neighbours;
+  const auto X =
+      neighbours ? SparseProduct(S, torch::kFloat64, torch::kCPU).gather(dataset.features) : dataset.features;
+  const auto shared = std::make_shared<SharedSeries>(S, X, options);
   const Head head = config_.eignn().head;
   if (const int64_t live = shared->live_features().size(0);
       head == Head::l2 && (live == 0 || live > most_live_features))

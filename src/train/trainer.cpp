@@ -33,7 +33,7 @@ Adam make_optimiser(Model& model, const TrainConfig& c) {
   if (!F.empty() && rate_of_F(c) > 0) groups.push_back({F, rate_of_F(c), decay_of_F(c)});
   if (rate_of_F(c) == 0)
     for (torch::Tensor f : F) f.set_requires_grad(false);
-  return Adam(groups);
+  return Adam(groups, c.optimiser == Optimiser::adamw);
 }
 
 }  // namespace

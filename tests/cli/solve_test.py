@@ -185,7 +185,7 @@ class SolveTest(unittest.TestCase):
 
     def check(self, n, arcs, F, solvers, X=None, Y=None, graph="npz", gamma=0.8, epsilon=1e-12, direction="undirected",
               normalise="sym", self_loops=True, input_dtype="float64", dtype="float64", order="C", extra=(),
-              check_residual=True, weights=None):
+              check_residual=True, weights=None, source="own"):
         """Solves with every solver (two at a time) and compares Z, dF, dX with the reference."""
         m = F.shape[0]
         X = self.rng.standard_normal((n, m)) if X is None else X
@@ -201,7 +201,9 @@ class SolveTest(unittest.TestCase):
             np.save(self.path(file), array)
         S = propagation(n, arcs if graph != "mtx-symmetric" else arcs + [(j, i) for i, j in arcs], direction, normalise,
                         self_loops, weights)
-        Z_ref, dF_ref, dX_ref = reference(S, *(a.astype(float) for a in (F, X.T, Y.T)), gamma, epsilon)
+        P = S if source == "neighbours" else np.eye(n)
+        Z_ref, dF_ref, W_ref = reference(S, F.astype(float), X.T.astype(float) @ P, Y.T.astype(float), gamma, epsilon)
+        dX_ref = W_ref @ P.T
 
         def solve(solver):
             return self.run_eignn("--graph", self.path(name), "--direction", direction, "--normalise", normalise,
@@ -209,7 +211,7 @@ class SolveTest(unittest.TestCase):
                                   "--weight", self.path("F.npy"), "--gamma", repr(gamma), "--epsilon", repr(epsilon),
                                   "--solver", solver, "--out", self.path("Z-" + solver), "--cotangent",
                                   self.path("Y.npy"), "--grad-weight", self.path("dF-" + solver), "--grad-features",
-                                  self.path("dX-" + solver), "--threads", "1", "--json", *extra)
+                                  self.path("dX-" + solver), "--threads", "1", "--source", source, "--json", *extra)
 
         with ThreadPoolExecutor(2) as pool:
             results = list(pool.map(solve, solvers))
@@ -271,6 +273,18 @@ class SolveTest(unittest.TestCase):
         weights = 10.0**self.rng.uniform(-orders / 2, orders / 2, len(arcs))
         weights[3] = 0
         return arcs, weights
+
+    def test_nodes_that_start_from_their_neighbours(self):
+        n, m = 9, 4
+        arcs, F = random_arcs(self.rng, n, 20), self.rng.standard_normal((m, m))
+        self.check(n, arcs, F, ["spectral", "krylov", "direct", "sparse", "picard", "auto"], source="neighbours",
+                   self_loops=False)
+        self.check(n, arcs, F, ["direct", "sparse", "auto"], source="neighbours", self_loops=False, direction="out",
+                   normalise="out-in")
+        self.check(n, arcs, F, ["direct"], source="neighbours", weights=self.rng.uniform(0.1, 3, len(arcs)))
+        done = self.run_eignn("--graph", self.path("g.npz"), "--features", self.path("X.npy"), "--weight",
+                              self.path("F.npy"), "--out", self.path("Z"), "--source", "both")
+        self.assert_one_line_error(done, 2, "--source")
 
     def test_weights_in_every_format(self):
         n, m = 12, 5

@@ -42,20 +42,63 @@ TEST(Contributions, AddUpToTheScoreThatTheModelGives) {
 TEST(Contributions, AreThoseOfADenseAdjointSolve) {
   for (const auto& propagation : {along(Direction::undirected), along(Direction::in),
                                   along(Direction::out, Normalisation::out_in, false)}) {
-    ExplainProblem problem(eignn_options(Head::plain), propagation);
-    const auto weights = problem.model->named_parameters();
-    const auto S = make_propagation(problem.data.graph, propagation);
-    auto explainer = problem.explainer();
-    for (const int64_t v : {0, 7, 16}) {
-      auto Y = torch::zeros_like(problem.data.features);
-      Y[v] = weights["B"].detach()[1];
-      const auto W = test::dense_equilibrium(S, weights["F"].detach(), Y, 0.8, 1e-12, /*adjoint=*/true);
-      const auto why = explainer.explain(v, 1, {});
-      EXPECT_LE(test::relative_error(by_node(why, problem.data.nodes()), (problem.data.features * W).sum(1)),
-                1e-10);
-      EXPECT_LE(test::relative_error(by_feature(why), (problem.data.features * W).sum(0)), 1e-10);
+    for (const Source source : {Source::own, Source::neighbours}) {
+      auto options = eignn_options(Head::plain);
+      options.source = source;
+      ExplainProblem problem(options, propagation);
+      const auto weights = problem.model->named_parameters();
+      const auto S = make_propagation(problem.data.graph, propagation);
+      auto explainer = problem.explainer();
+      for (const int64_t v : {0, 7, 16}) {
+        auto Y = torch::zeros_like(problem.data.features);
+        Y[v] = weights["B"].detach()[1];
+        auto W = test::dense_equilibrium(S, weights["F"].detach(), Y, 0.8, 1e-12, /*adjoint=*/true);
+        if (source == Source::neighbours) W = test::dense_S(S).mm(W);  // W Pᵀ, node-major
+        const auto why = explainer.explain(v, 1, {});
+        const auto terms = problem.data.features * W;
+        EXPECT_LE(test::relative_error(by_node(why, problem.data.nodes()), terms.sum(1)), 1e-10);
+        EXPECT_LE(test::relative_error(by_feature(why), terms.sum(0)), 1e-10);
+      }
     }
   }
+}
+
+TEST(Contributions, OfSeveralDirectionsAreThoseOfTheirEquilibria) {
+  auto options = eignn_options(Head::plain);
+  options.source = Source::both;
+  ExplainProblem problem(options, along(Direction::out, Normalisation::out_in, false));
+  problem.config.further_directions = {Direction::in, Direction::undirected};
+  problem.remake();
+  const auto f = problem.scores();
+  auto explainer = problem.explainer();
+  for (const int64_t v : {0, 7, 16}) {
+    const auto why = explainer.explain(v, 1, {});
+    EXPECT_TRUE(why.exact);
+    EXPECT_LE(std::abs(why.remainder), 1e-10 * size_of(why));
+    const auto parts = by_node(why, problem.data.nodes());
+    for (int64_t u = 0; u < problem.data.nodes(); ++u) {
+      auto X = problem.data.features.clone();
+      X[u] = 0;
+      EXPECT_NEAR(f[v][1].item<double>() - problem.scores(X)[v][1].item<double>(), parts[u].item<double>(),
+                  1e-10 * size_of(why));
+    }
+  }
+}
+
+// Along a chain whose far end is below the range of a double the exponents survive the product with S.
+TEST(Contributions, OfASourceInTheNeighboursKeepTheirDigitsAlongAChain) {
+  auto options = eignn_options(Head::plain, "direct");
+  options.source = Source::neighbours;
+  constexpr int64_t length = 1000;
+  ExplainProblem problem(options, chain_graph(1, length), along(Direction::in), 5, 6, 2);
+  const auto at_the_start = problem.data.features[0].clone();
+  problem.data.features.zero_();
+  problem.data.features[0] = at_the_start;
+  problem.remake();
+  const auto why = problem.explainer().explain(length - 1, 0, {});
+  EXPECT_LT(why.exponent, -900) << "the score is an ordinary number, and this shows nothing";
+  EXPECT_NE(why.score, 0);
+  EXPECT_LE(std::abs(why.remainder), 1e-10 * std::abs(why.score));
 }
 
 TEST(Contributions, WithoutANodesFeaturesTheScoreHasItsContributionLess) {

@@ -106,7 +106,10 @@ double dense_score(const torch::Tensor& A, const ExplainProblem& problem, int64_
   const auto g = test::dense_g(weights["F"], 1e-12);
   const int64_t n = A.size(0), m = g.size(0);
   const auto K = torch::eye(n * m, torch::kFloat64) - 0.8 * torch::kron(S.t().contiguous(), g);
-  const auto z = torch::linalg_solve(K, problem.data.features.reshape({-1, 1}), true).reshape({n, m})[v];
+  const auto& X = problem.data.features;
+  const bool neighbours = problem.config.eignn().source == Source::neighbours;
+  const auto start = neighbours ? S.t().mm(X) : X;
+  const auto z = torch::linalg_solve(K, start.reshape({-1, 1}).contiguous(), true).reshape({n, m})[v];
   const double norm = problem.config.eignn().head == Head::l2 ? z.norm().item<double>() : 1;
   return weights["B"][k].dot(z).item<double>() / norm;
 }
@@ -121,12 +124,16 @@ torch::Tensor adjacency(const ExplainProblem& problem) {
 }
 
 TEST(Edges, AreWorthWhatTheDerivativeAndTheSolveWithoutThemSay) {
-  for (const Head head : {Head::plain, Head::l2})
+  for (const auto& [head, source] :
+       {std::pair{Head::plain, Source::own}, std::pair{Head::l2, Source::own},
+        std::pair{Head::plain, Source::neighbours}, std::pair{Head::l2, Source::neighbours}})
     for (const char* solver : {"sparse", "direct"})
       for (const auto& propagation : {along(Direction::undirected), along(Direction::in),
                                       along(Direction::out), along(Direction::in, Normalisation::out_in),
                                       along(Direction::out, Normalisation::out_in, false)}) {
-        ExplainProblem problem(eignn_options(head, solver), propagation, 4);
+        auto options = eignn_options(head, solver);
+        options.source = source;
+        ExplainProblem problem(options, propagation, 4);
         const bool undirected = propagation.direction == Direction::undirected;
         const auto found = problem.explainer().edges(2, 1, {/*exact=*/4, 0});
         const auto A = adjacency(problem);
@@ -153,6 +160,13 @@ TEST(Edges, AreWorthWhatTheDerivativeAndTheSolveWithoutThemSay) {
           }
         }
       }
+}
+
+TEST(Edges, AreNotExplainedForSeveralDirections) {
+  ExplainProblem problem(eignn_options(Head::plain));
+  problem.config.further_directions = {Direction::in};
+  problem.remake();
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { problem.explainer().edges(2, 1, {}); }), "(direction)");
 }
 
 TEST(Edges, OfEveryHeadMatchASolveWithoutThem) {

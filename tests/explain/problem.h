@@ -112,12 +112,22 @@ inline std::vector<EignnOptions> exact_options() {
       options.intercept = true;
       all.push_back(options);
     }
+  for (const Source source : {Source::neighbours, Source::both})
+    for (const char* solver : {"spectral", "sparse", "direct"}) {
+      auto options = eignn_options(Head::plain, solver);
+      options.source = source;
+      all.push_back(options);
+      options.encoder = 4;
+      options.head = Head::batch_norm;
+      all.push_back(options);
+    }
   return all;
 }
 
 inline std::string words(const EignnOptions& options) {
-  return fmt::format("{}, {}, encoder {} {}, {} equilibria", name(options.head), options.solver,
-                     options.encoder, name(options.encoder_activation), options.equilibria);
+  return fmt::format("{}, {}, source {}, encoder {} {}, {} equilibria", name(options.head), options.solver,
+                     name(options.source), options.encoder, name(options.encoder_activation),
+                     options.equilibria);
 }
 
 }  // namespace eignn::test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
 #include <torch/torch.h>
 
 #include <memory>
@@ -100,6 +101,19 @@ TEST(Adam, ParametersWithGapsInMemoryTakeTheSameSteps) {
     other.step();
   }
   EXPECT_LE(relative_error(gaps.detach(), dense.detach()), 1e-14);
+}
+
+TEST(Adam, DecoupledShrinksTheWeightsAsLibtorchsAdamWDoes) {
+  auto ours = start(), theirs = start();
+  Adam adam({{{ours}, rate, decay}}, /*decoupled=*/true);
+  torch::optim::AdamW reference({theirs}, torch::optim::AdamWOptions(rate).weight_decay(decay));
+  for (int step = 0; step < 5; ++step) {
+    ours.mutable_grad() = gradient(ours, step);
+    theirs.mutable_grad() = gradient(theirs, step);
+    adam.step();
+    reference.step();
+  }
+  EXPECT_LE(relative_error(ours.detach(), theirs.detach()), 1e-12);
 }
 
 TEST(BatchedAdam, TakesEachRunTheStepsThatAdamTakes) {
