@@ -59,8 +59,8 @@ TEST(Sources, ANodeMayStartFromWhatItsNeighboursHave) {
   options.source = Source::neighbours;
   const auto model = problem.model(options);
   const auto S = *problem.S(0);
-  const auto Z = test::dense_equilibrium(S, parameter(*model, "F").detach(),
-                                         test::dense_S(S).t().mm(problem.X), 0.8);
+  const auto Z =
+      test::dense_equilibrium(S, parameter(*model, "F").detach(), test::dense_S(S).t().mm(problem.X), 0.8);
   EXPECT_LE(test::relative_error(all_scores(*model), Z.mm(parameter(*model, "B").detach().t())), 1e-10);
 }
 
@@ -99,12 +99,12 @@ TEST(Sources, EachDirectionAndSourceHasAnEquilibriumOfItsOwn) {
       for (int repetition = 0; repetition < 2; ++repetition) {
         const auto S = *problem.S(d);
         const auto X = neighbours ? test::dense_S(S).t().mm(problem.X) : problem.X;
-        beside.push_back(test::dense_equilibrium(
-            S, parameter(*model, "F" + std::to_string(k++)).detach(), X, 0.8));
+        beside.push_back(
+            test::dense_equilibrium(S, parameter(*model, "F" + std::to_string(k++)).detach(), X, 0.8));
       }
-  EXPECT_LE(test::relative_error(all_scores(*model),
-                                 torch::cat(beside, 1).mm(parameter(*model, "B").detach().t())),
-            1e-10);
+  EXPECT_LE(
+      test::relative_error(all_scores(*model), torch::cat(beside, 1).mm(parameter(*model, "B").detach().t())),
+      1e-10);
 }
 
 // ---- stacks
@@ -157,7 +157,8 @@ TEST(EquilibriumStack, HasTheGradientOfItsLoss) {
       };
       const double h = 1e-6, numeric = (at(h) - at(-h)) / (2 * h);
       at(0);
-      const double scale = std::max(1e-2, item.value().grad().norm().item<double>() * D.norm().item<double>());
+      const double scale =
+          std::max(1e-2, item.value().grad().norm().item<double>() * D.norm().item<double>());
       EXPECT_NEAR((item.value().grad() * D).sum().item<double>(), numeric, 2e-6 * scale)
           << words(options) << ": " << item.key();
     }
