@@ -24,6 +24,17 @@ void use_activation_of_before(TrainConfig& config) {
   if (config.is_eignn() && config.eignn().encoder > 0) config.eignn().encoder_activation = Activation::relu;
 }
 
+// Whether these are the settings of all models, as the first formats had them.
+template <class Settings>
+bool are_of_all_models(const Settings& settings) {
+  return settings.count("samples-second") && settings.count("kappa");
+}
+
+// EIGNN had one layer then: what such files have under these names is other models'.
+bool was_of_other_models(const TrainConfig& config, const std::string& name) {
+  return config.is_eignn() && (name == "layers" || name == "hidden");
+}
+
 }  // namespace
 
 std::string to_toml(const TrainConfig& config) {
@@ -102,12 +113,11 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
     by_name.erase(model);
   }
   // A config.toml of the time before there was a format lists the settings of all models.
-  const bool of_all_models = !has_format && by_name.count("samples-second") && by_name.count("kappa");
+  const bool of_all_models = !has_format && are_of_all_models(by_name);
   const auto read = to_strings(config);
   for (const auto& [name, setting] : by_name) {
     if (of_all_models && is_known_setting(name) && !read.count(name)) continue;
-    // EIGNN had one layer then, and these were written for other models.
-    if (of_all_models && config.is_eignn() && (name == "layers" || name == "hidden")) continue;
+    if (of_all_models && was_of_other_models(config, name)) continue;
     assign_or_refuse(config, name, setting->single(origin), origin, setting->place);
     set.insert(name);
   }
@@ -129,8 +139,10 @@ std::set<std::string> apply_toml(TrainConfig& config, const std::string& toml,
 void assign_known(TrainConfig& config, std::map<std::string, std::string> texts) {
   if (const auto model = texts.find("model"); model != texts.end()) assign(config, "model", model->second);
   const auto read = to_strings(config);
+  const bool of_all_models = are_of_all_models(texts);
   for (const KnownField& field : known_fields())
-    if (!read.count(field.name)) texts.erase(field.name);
+    if (!read.count(field.name) || (of_all_models && was_of_other_models(config, field.name)))
+      texts.erase(field.name);
   assign(config, texts);
   if (!texts.count("encoder-activation")) use_activation_of_before(config);
 }

@@ -89,7 +89,7 @@ TEST(Contributions, OfSeveralDirectionsAreThoseOfTheirEquilibria) {
 TEST(Contributions, OfASourceInTheNeighboursKeepTheirDigitsAlongAChain) {
   auto options = eignn_options(Head::plain, "direct");
   options.source = Source::neighbours;
-  constexpr int64_t length = 1000;
+  constexpr int64_t length = 4000;
   ExplainProblem problem(options, chain_graph(1, length), along(Direction::in), 5, 6, 2);
   const auto at_the_start = problem.data.features[0].clone();
   problem.data.features.zero_();

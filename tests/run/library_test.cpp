@@ -150,7 +150,7 @@ TEST(Library, RefusesWhatDoesNotFit) {
     refused("nodes", [&] { run.model.evaluate(data, nodes); });
   refused("split", [&] { train(data, brief().set("split", "3")); });
   refused("gamma", [&] { train(data, brief().set("gamma", "1.5")); });
-  refused("hidden", [&] { brief().set("hidden", "5"); });
+  refused("hops", [&] { brief().set("hops", "5"); });
   refused("labels", [&] { make_dataset(data.graph, data.features, data.labels - 3); });
   refused("features", [&] { make_dataset(data.graph, data.features.t()); });
   EXPECT_THROW(load_model("/no/such/folder"), Error);
