@@ -68,4 +68,54 @@ struct SearchOptions {
 ///     TrainConfig best = eignn::search(data, plan).best;
 SearchResult search(const Dataset& data, const SearchPlan& plan, const SearchOptions& options = {});
 
+/// A search that needs no grid. Candidates come from recipes/portfolio: for each model its recipe for the
+/// data, then settings that differ in kind (sources, directions, stacks, norms), then random variants of
+/// these. They are raced by successive halving: many for `first_epochs` epochs, the better ones for three
+/// times as many, the best in full, with early stopping. Validation alone ranks them.
+struct AutoSearch {
+  /// What all candidates have in common, without a recipe; those of its settings that are in `given` are
+  /// never changed.
+  TrainConfig base;
+  std::set<std::string> given;
+  std::vector<std::string> models = {"eignn"};
+  /// Ends the race. The time that counts is that of the trainings, on all splits of the winner too.
+  double budget_seconds = 600;
+  /// Where not 0: so many candidates in the place of a budget. The same call then tries and chooses the same
+  /// on one machine.
+  int64_t trials = 0;
+  int64_t splits = 1;  // the mean over the first so many splits judges a candidate
+  int64_t first_epochs = 30;
+};
+
+/// What came of one candidate.
+struct AutoTrial {
+  std::string name;                             // "eignn/stack"; "eignn/stack, varied"
+  std::map<std::string, std::string> settings;  // those that differ between the candidates of its model
+  struct Rung {
+    int64_t epochs = 0;       // at most
+    std::vector<double> val;  // the validation figure of each judged split
+    double seconds = 0, seconds_per_epoch = 0;
+  };
+  std::vector<Rung> rungs;  // those that it reached
+  std::string failure;      // why it is out: it did not converge, or was too slow for the budget
+  bool chosen = false;
+};
+
+struct AutoSearchResult {
+  std::vector<AutoTrial> trials;
+  TrainConfig best;             // no test figure was read before it was chosen
+  std::vector<RunResult> runs;  // of the best, on every split of the data
+  double seconds = 0;           // of all trainings
+};
+
+/// Races the candidates on data in memory. With options.folder, everything is kept there and the same call
+/// goes on after an interruption; the winner's run, or those of its splits, are then in folder/best.
+/// ArgumentError for data without validation nodes, for settings that do not fit and for a budget of nothing;
+/// ConvergenceError when no candidate converges.
+///
+///     eignn::AutoSearch race;
+///     race.budget_seconds = 120;
+///     TrainConfig best = eignn::search(data, race).best;
+AutoSearchResult search(const Dataset& data, const AutoSearch& race, const SearchOptions& options = {});
+
 }  // namespace eignn

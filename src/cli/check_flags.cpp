@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "data/utf8.h"
 #include "graph/nearest_name.h"
 #include "paper/names.h"
+#include "run/portfolio.h"
 #include "run/recipes.h"
 #include "train/config_toml.h"
 
@@ -77,6 +79,54 @@ bool is_count(const std::string& text, int64_t& value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 1;
 }
 
+// "90s", "10m", "2h" or seconds.
+double seconds_of(const std::string& text) {
+  double value = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const std::string unit(end, last);
+  const double seconds = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  if (error != std::errc() || seconds == 0 || !(value > 0) || !std::isfinite(value))
+    throw UsageError(
+        fmt::format("'{}' is no time to search in (--budget); give one such as 90s, 10m or 2h", text));
+  return value * seconds;
+}
+
+// The flags of --search auto, and those that it leaves no room for.
+void check_auto_search(TrainFlags& flags) {
+  if (!flags.searches_automatically()) {
+    for (const auto& [flag, given] : {std::pair("--budget", !flags.budget.empty()),
+                                      {"--trials", flags.trials != 0},
+                                      {"--splits", flags.splits != 1},
+                                      {"--models", !flags.models.empty()}})
+      if (given) throw UsageError(fmt::format("{} is for an automatic search; give --search auto too", flag));
+    return;
+  }
+  if (flags.jobs > 1)
+    throw UsageError("an automatic search gives all cores to one run at a time (--jobs); leave --jobs out");
+  if (flags.batch_runs > 0)
+    throw UsageError(
+        "an automatic search tries different models, which make no batch (--batch-runs); leave --batch-runs "
+        "out");
+  if (!flags.recipe.empty())
+    throw UsageError(
+        "an automatic search starts from the data set's own recipe (--recipe); leave --recipe out");
+  if (!flags.budget.empty() && flags.trials != 0)
+    throw UsageError(
+        "a search ends by its budget or after so many candidates (--trials); give one of the two");
+  if (flags.trials < 0 || flags.trials > 10'000)
+    throw UsageError(fmt::format("{} is out of range (--trials); give 1 to 10000", flags.trials));
+  if (flags.splits < 1)
+    throw UsageError(fmt::format("{} is out of range (--splits); give 1 or more", flags.splits));
+  if (!flags.budget.empty()) flags.budget_seconds = seconds_of(flags.budget);
+  if (!flags.models.empty() && flags.given.count("model"))
+    throw UsageError("the models of a search are a list (--model); give --models alone");
+  flags.model_list =
+      flags.models.empty() ? std::vector<std::string>{name(flags.config.model)} : split_list(flags.models);
+  for (const std::string& model : flags.model_list)
+    require_known("model of a search", "models", model, Portfolio::models());
+}
+
 }  // namespace
 
 void check(TrainFlags& flags) {
@@ -114,10 +164,14 @@ void check(TrainFlags& flags) {
     if (name != "model") assign(flags.config, name, text);
   validate(flags.config);
   if (texts.count("threads")) check_threads(flags.config);
+  if (!flags.search_file.empty() && flags.given.count("split"))
+    throw UsageError(
+        "a search judges by the data set's first splits, or those that its file names (--split); leave "
+        "--split out");
+  check_auto_search(flags);
+  if (flags.searches_automatically()) return;  // the candidates apply their models' recipes
   flags.recipe_used = apply_recipe(flags.config, flags.given, flags.recipe, &flags.by_recipe);
   validate(flags.config);
-  if (!flags.search_file.empty() && flags.given.count("split"))
-    throw UsageError("a search judges by the splits that its file names (--split); leave --split out");
   if (flags.search_file.empty() && flags.batch_runs > 0 && flags.config.split != "all")
     throw UsageError("a batch is made of the data set's splits (--batch-runs); give --split all too");
 }
@@ -295,6 +349,14 @@ void check(BenchScalingFlags& flags) {
   constexpr int64_t least = 1000;
   if (flags.up_to < least)
     throw UsageError(fmt::format("{} is out of range (--up-to); give {} nodes or more", flags.up_to, least));
+}
+
+void check(BenchStackFlags& flags) {
+  settle(flags.config, flags.settings);
+  const int64_t most = flags.nodes * (flags.nodes - 1) / 2;
+  if (flags.edges > most)
+    throw UsageError(
+        fmt::format("{} nodes have {} pairs at most (--edges); give fewer edges", flags.nodes, most));
 }
 
 }  // namespace eignn::cli

@@ -57,6 +57,8 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset cornell --split all --out runs/cornell\n"
       "  eignn train --dataset cornell --split all --batch-runs 10 --device cuda\n"
       "  eignn train --dataset my-graph --split all --drawn 10 --class-weights balanced\n"
+      "  eignn train --dataset my-graph --search auto --budget 10m --out runs/best\n"
+      "  eignn train --dataset my-graph --search auto --trials 30 --models gcn,gat,graphsage\n"
       "  eignn train --dataset texas --search grid.toml --out runs/search\n"
       "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
       "What is not given comes from the data set's recipe (own, for data without one: docs/which-model.md), "
@@ -73,7 +75,19 @@ void add_train(CLI::App& app) {
       "--recipe", flags->recipe,
       "Take the model's recipe of this name (a data set or kind, recipes/), whatever the data");
   command->add_option("--search", flags->search_file,
-                      "Try the lists of values in this TOML file; validation chooses (docs/data.md)");
+                      "Try the lists of values in this TOML file, or, with auto, settings that differ in "
+                      "kind; validation chooses (docs/data.md)");
+  command->add_option(
+      "--budget", flags->budget,
+      "--search auto: the time for all trainings, such as 90s, 10m or 2h; 10m when not given");
+  add_whole(
+      *command, "--trials", flags->trials,
+      "--search auto: so many candidates, in the place of a budget; the same flags then choose the same");
+  add_whole(*command, "--splits", flags->splits,
+            "--search auto: judge by the mean over the first so many splits")
+      ->capture_default_str();
+  command->add_option("--models", flags->models,
+                      "--search auto: models to choose among, with commas between; eignn when not given");
   add_whole(*command, "--jobs", flags->jobs, "Runs at a time, with --split all or --search")
       ->capture_default_str();
   add_whole(*command, "--batch-runs", flags->batch_runs,
@@ -476,6 +490,35 @@ void add_bench_scaling(CLI::App& bench) {
   });
 }
 
+void add_bench_stack(CLI::App& bench) {
+  auto* command =
+      add_command(bench, "stack", "A stack of equilibria beside a GCN of the same depth and width",
+                  "  eignn bench stack\n"
+                  "  eignn bench stack --layers 5 --hidden 128 --source both --json\n"
+                  "On a random graph (R-MAT). The stack's settings are those of data without a recipe, with "
+                  "one equilibrium "
+                  "a layer\nunless --source says otherwise. Two GCNs: ours, and one in PyTorch "
+                  "(bench/gcn.py), which is timed "
+                  "with\nDebian's python3-torch when that is installed.");
+  auto flags = std::make_shared<BenchStackFlags>();
+  const auto count = [&](const char* flag, int64_t& value, const char* help) {
+    add_whole(*command, flag, value, help)->capture_default_str()->check(CLI::PositiveNumber);
+  };
+  count("--nodes", flags->nodes, "Nodes of the graph");
+  count("--edges", flags->edges, "Its undirected edges");
+  count("--features", flags->features, "Features of a node");
+  count("--classes", flags->classes, "Classes");
+  count("--blocks", flags->blocks, "Blocks of five epochs that each side runs in turn");
+  flags->settings.add(*command, std::vector<std::string>{"layers", "hidden", "source", "norm", "gamma",
+                                                         "dropout", "solver", "dtype", "threads", "seed"});
+  command->add_flag("--no-python", flags->no_python, "Do not time the GCN in PyTorch");
+  command->add_flag("--json", flags->json, "Print one JSON object");
+  set_work(command, [flags] {
+    check(*flags);
+    run_bench_stack(*flags);
+  });
+}
+
 namespace {
 
 void add_peak_memory(CLI::App& bench) {
@@ -496,6 +539,7 @@ void add_bench(CLI::App& app) {
                             "  eignn bench planner --quick\n"
                             "  eignn bench ppi\n"
                             "  eignn bench scaling --quick\n"
+                            "  eignn bench stack\n"
                             "docs/performance.md says how to read them.");
   bench->require_subcommand(1);
   add_bench_chains(*bench);
@@ -503,6 +547,7 @@ void add_bench(CLI::App& app) {
   add_bench_planner(*bench);
   add_bench_ppi(*bench);
   add_bench_scaling(*bench);
+  add_bench_stack(*bench);
   add_peak_memory(*bench);
 }
 

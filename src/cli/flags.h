@@ -15,10 +15,17 @@ struct TrainFlags {
   std::set<std::string> given;  // the settings that flags or --config name
   std::set<std::string> by_recipe;
   std::string recipe_used;  // "eignn/own"; empty: none
+  std::string why_recipe;   // where a rule chose among several; else empty
   std::string out, resume, config_file, search_file, recipe, failure_file;
   int64_t resumed_epochs = 0;  // of --resume; 0: as many as the run began with
   int64_t jobs = 1, batch_runs = 0, parent = 0;
+  std::string budget, models;  // of --search auto
+  int64_t trials = 0, splits = 1;
+  double budget_seconds = 600;
+  std::vector<std::string> model_list;
   bool json = false;
+
+  bool searches_automatically() const { return search_file == "auto"; }
 };
 
 struct EvaluateFlags {
@@ -120,6 +127,13 @@ struct BenchPlannerFlags {
   bool quick = false, json = false;
 };
 
+struct BenchStackFlags {
+  SettingFlags settings;
+  TrainConfig config;
+  int64_t nodes = 10'000, edges = 40'000, features = 16, classes = 5, blocks = 6;
+  bool no_python = false, json = false;
+};
+
 struct BenchScalingFlags {
   SettingFlags settings;
   TrainConfig config;
@@ -143,6 +157,7 @@ void check(BenchChainsFlags& flags);
 void check(BenchHeterophilicFlags& flags);
 void check(BenchPlannerFlags& flags);
 void check(BenchScalingFlags& flags);
+void check(BenchStackFlags& flags);
 
 // What the commands do once their flags are checked. The engine has most of them; in the front those say that
 // the engine is needed.
@@ -161,6 +176,7 @@ void run_bench_heterophilic(const CLI::App& command, const BenchHeterophilicFlag
 void run_bench_planner(const BenchPlannerFlags& flags);
 void run_bench_ppi(const BenchFlags& flags);
 void run_bench_scaling(const BenchScalingFlags& flags);
+void run_bench_stack(const BenchStackFlags& flags);
 void run_bench_peak_memory();
 
 }  // namespace eignn::cli

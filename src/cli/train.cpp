@@ -15,14 +15,19 @@
 #include "data/atomic_file.h"
 #include "data/folder_lock.h"
 #include "data/text_lines.h"
+#include "data/toml.h"
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "report/columns_table.h"
 #include "report/table.h"
+#include "run/auto_search.h"
+#include "run/own_rule.h"
 #include "run/recipes.h"
 #include "run/result_json.h"
 #include "run/run_folder.h"
 #include "run/search.h"
 #include "run/statistics.h"
+#include "train/assemble.h"
 #include "train/config_toml.h"
 #include "train/metrics.h"
 
@@ -169,6 +174,9 @@ void say_start(const Flags& flags) {
   static std::once_flag said;
   std::call_once(said, [&] {
     say_settings(flags);
+    if (!flags.why_recipe.empty())
+      note(fmt::format("{} suits the data: {}; --search auto looks further", flags.recipe_used,
+                       flags.why_recipe));
     say_time(flags);
     if (flags.out.empty()) note("nothing of this run is kept; --out FOLDER keeps it");
   });
@@ -188,7 +196,7 @@ JobOptions options_of_runs(const Flags& flags) {
   return options;
 }
 
-void train_one(const Job& job, bool resume, const Flags& flags) {
+void train_one(const Job& job, bool resume, const Flags& flags, const Dataset* data = nullptr) {
   JobOptions options = job_options(1, flags.json, flags.parent);
   if (!flags.json) show_table(options);
   if (!flags.json)
@@ -197,7 +205,7 @@ void train_one(const Job& job, bool resume, const Flags& flags) {
       say_rules(start);
     };
   const RunResult result =
-      resumable([&] { return go_on_with(job.folder); }, [&] { return run_here(job, resume, options); });
+      resumable([&] { return go_on_with(job.folder); }, [&] { return run_here(job, resume, options, data); });
   flags.json ? print_json(result_json(result)) : print_summary(result);
 }
 
@@ -324,6 +332,81 @@ void search(const Flags& flags) {
   print_runs(result.runs, false);
 }
 
+// One row for a candidate: the validation figure of each rung that it reached.
+std::vector<std::string> row_of(const AutoTrial& trial, const std::string& metric) {
+  constexpr size_t rungs = 3;
+  std::vector<std::string> row = {trial.name};
+  for (size_t r = 0; r < rungs; ++r)
+    row.push_back(r < trial.rungs.size() && !trial.rungs[r].val.empty()
+                      ? metric_text(metric, mean_of_runs(trial.rungs[r].val).mean)
+                      : "-");
+  row.push_back(trial.rungs.empty() ? "-"
+                                    : fmt::format("{:.0f}", 1e3 * trial.rungs.back().seconds_per_epoch));
+  row.push_back(!trial.failure.empty() ? "out" : trial.chosen ? "chosen" : "");
+  return row;
+}
+
+void search_automatically(const Flags& flags) {
+  AutoSearch race{flags.config, flags.given, flags.model_list};
+  race.budget_seconds = flags.budget_seconds;
+  race.trials = flags.trials;
+  race.splits = flags.splits;
+  const Dataset raw = load_raw_dataset(flags.config);
+  const std::string metric = name(resolved_metric(flags.config.metric, raw));
+  JobOptions options = job_options(1, flags.json);
+  if (!flags.json) show_table(options);
+  size_t done = 0;
+  const auto report = [&](const AutoTrial& trial) {
+    ++done;
+    if (flags.json) return;
+    const AutoTrial::Rung& rung = trial.rungs.back();
+    note(fmt::format("{}: {}, {} epochs: {}", done, trial.name, rung.epochs,
+                     trial.failure.empty() ? "validation " + metric_text(metric, mean_of_runs(rung.val).mean)
+                                           : trial.failure));
+  };
+  const auto work = [&] {
+    std::optional<FolderLock> lock;
+    if (!flags.out.empty()) {
+      make_folders(flags.out);
+      lock.emplace(flags.out);
+      claim_folder(flags.out, "search.toml",
+                   fmt::format("search = \"auto\"\n{} = {}\nsplits = {}\nmodels = {}\n# on top of:\n{}",
+                               race.trials > 0 ? "trials" : "budget",
+                               race.trials > 0 ? static_cast<double>(race.trials) : race.budget_seconds,
+                               race.splits, toml_string(fmt::format("{}", fmt::join(race.models, ","))),
+                               commented(to_toml(flags.config))));
+    }
+    AutoSearchResult result = run_auto_search(race, raw, flags.out, one_at_a_time(options, raw), report);
+    if (!flags.out.empty()) {
+      write_file_atomically(flags.out + "/trials.json", trials_json(result.trials).dump(1) + "\n");
+      write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
+    }
+    return result;
+  };
+  const AutoSearchResult result =
+      resumable([&] { return flags.out.empty() ? "" : "the same command"; }, work);
+  if (flags.json) {
+    Json json = summary_of_splits(result.runs);
+    json["trials"] = trials_json(result.trials);
+    return print_json(json);
+  }
+  std::vector<std::vector<std::string>> rows;
+  std::string chosen;
+  for (const AutoTrial& trial : result.trials) {
+    rows.push_back(row_of(trial, metric));
+    if (!trial.chosen) continue;
+    std::vector<std::string> settings;
+    for (const auto& [setting, text] : trial.settings)
+      settings.push_back(fmt::format("{} {}", setting, text));
+    chosen = fmt::format("{} ({})", trial.name, fmt::join(settings, ", "));
+  }
+  fmt::print("{}\n{} candidates, {} of training. Chosen by validation {}: {}\nTested:\n",
+             format_table({"candidate", "rung 1", "rung 2", "in full", "ms an epoch", ""}, rows),
+             result.trials.size(), duration_text(result.seconds), metric, chosen);
+  print_runs(result.runs, false);
+  if (!flags.out.empty()) fmt::print("kept: {0}/best, its settings in {0}/best.toml\n", flags.out);
+}
+
 void resume(const Flags& flags) {
   if (!holds_all_splits(flags.resume)) {
     Job job{flags.config, flags.resume};
@@ -341,13 +424,33 @@ void resume(const Flags& flags) {
   train_all_splits(config, flags.resume, flags);
 }
 
+// Data without a recipe: the table that suits them, said with the reason. A single run goes on with the data
+// that were read for it.
+TrainFlags with_own_rule(TrainFlags flags, std::optional<Dataset>& raw) {
+  if (flags.recipe_used != "eignn/own" || !flags.recipe.empty() || !flags.search_file.empty()) return flags;
+  const bool single = flags.config.split != "all";
+  std::optional<WarningScope> silent;  // several runs read the data again, and warn then
+  if (!single) silent.emplace([](const std::string&) {});
+  raw = load_raw_dataset(flags.config);
+  const OwnChoice choice = apply_own_rule(flags.config, flags.given, *raw, &flags.by_recipe);
+  if (!single) raw.reset();
+  validate(flags.config);
+  flags.recipe_used = "eignn/" + choice.table;
+  flags.why_recipe = choice.why;
+  return flags;
+}
+
 }  // namespace
 
-void run_train(const TrainFlags& flags) {
-  if (!flags.resume.empty()) return resume(flags);
+void run_train(const TrainFlags& given) {
+  if (!given.resume.empty()) return resume(given);
+  std::optional<Dataset> raw;
+  const TrainFlags flags = with_own_rule(given, raw);
+  if (flags.searches_automatically()) return search_automatically(flags);
   if (!flags.search_file.empty()) return search(flags);
   if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
-  train_one({flags.config, flags.out}, /*resume=*/false, flags);
+  if (raw) raw = prepared(std::move(*raw), flags.config);
+  train_one({flags.config, flags.out}, /*resume=*/false, flags, raw ? &*raw : nullptr);
 }
 
 }  // namespace eignn::cli

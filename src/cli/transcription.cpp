@@ -39,34 +39,35 @@ void write_problem(const AtomicFolder& folder, const TrainConfig& config, const 
   write_npy(folder.path("val.npy"), split.val);
 }
 
-// Returns null when there is no PyTorch.
-Json time_transcription(const TrainConfig& config, const Dataset& dataset, int64_t threads, int64_t epochs) {
+}  // namespace
+
+Json run_torch_script(const char* script, const char* its_name, const TrainConfig& config,
+                      const Dataset& dataset, const std::vector<std::string>& further_arguments) {
   const std::string python = "/usr/bin/python3";
   if (run_child(
           {python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"})
           .exit_code != 0) {
-    warning("no PyTorch for /usr/bin/python3: the transcription is not timed; ./dev bench installs it");
+    warning(
+        fmt::format("no PyTorch for /usr/bin/python3: {} is not timed; ./dev bench installs it", its_name));
     return nullptr;
   }
   // Never committed, so that the destructor removes it.
   const auto place = std::filesystem::temp_directory_path() / fmt::format("eignn-bench-{}", getpid());
   const AtomicFolder folder(place.string());
   write_problem(folder, config, dataset);
-  const EignnOptions& model = config.eignn();
-  return parse_child(run_child({python, "-", folder.path(""), name(model.head), std::to_string(model.gamma),
-                                std::to_string(model.dropout), name(config.dtype), std::to_string(threads),
-                                std::to_string(epochs)},
-                               published_script()),
-                     "bench/published.py");
+  std::vector<std::string> arguments = {python, "-", folder.path("")};
+  arguments.insert(arguments.end(), further_arguments.begin(), further_arguments.end());
+  return parse_child(run_child(arguments, script), its_name);
 }
-
-}  // namespace
 
 void add_transcription(Json& comparison, const TrainConfig& config, const Dataset& dataset, int64_t threads) {
   if (config.device != DeviceKind::cpu) return;  // the script does not use a GPU
   constexpr int64_t most = 10;
-  const Json timed =
-      time_transcription(config, dataset, threads, std::min(most, comparison["blocks"].get<int64_t>()));
+  const EignnOptions& model = config.eignn();
+  const Json timed = run_torch_script(
+      published_script(), "bench/published.py", config, dataset,
+      {name(model.head), std::to_string(model.gamma), std::to_string(model.dropout), name(config.dtype),
+       std::to_string(threads), std::to_string(std::min(most, comparison["blocks"].get<int64_t>()))});
   comparison["transcription"] = timed;
   if (timed.is_null()) return;
   const double epoch = timed["epoch_ms"].get<double>();

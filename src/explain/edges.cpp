@@ -175,9 +175,9 @@ EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, con
       const int64_t near = hops[i] < 0 ? hops[j] : hops[j] < 0 ? hops[i] : std::min(hops[i], hops[j]);
       out.changes.push_back({nodes[against ? j : i], nodes[against ? i : j], near, -scale * slope, {}});
     }
-  const auto larger = [](const EdgeChange& x, const EdgeChange& y) {
-    return std::make_tuple(-std::abs(x.first_order), x.source, x.target) <
-           std::make_tuple(-std::abs(y.first_order), y.source, y.target);
+  const auto larger = [](const EdgeChange& a, const EdgeChange& b) {
+    return std::make_tuple(-std::abs(a.first_order), a.source, a.target) <
+           std::make_tuple(-std::abs(b.first_order), b.source, b.target);
   };
   const auto count = static_cast<int64_t>(out.changes.size());
   const int64_t kept = options.keep > 0 ? std::min(count, std::max(options.keep, options.exact)) : count;

@@ -15,7 +15,8 @@ enum class Stream : uint64_t {
   graph = 6,
   attack = 7,
   conformal = 8,
-  explain = 9
+  explain = 9,
+  search = 10
 };
 
 /// The seed of a stream at a step: SplitMix64's finaliser of (seed, stream, step).

@@ -1,5 +1,9 @@
 #include "graph/statistics.h"
 
+#include <algorithm>
+#include <limits>
+#include <map>
+
 namespace eignn {
 
 namespace {
@@ -41,6 +45,40 @@ double node_homophily(const Graph& graph, const std::vector<int64_t>& labels) {
     ++nodes;
   }
   return nodes > 0 ? sum / static_cast<double>(nodes) : 0;
+}
+
+double adjusted_homophily(const Graph& graph, const std::vector<int64_t>& labels, int64_t least_arcs) {
+  std::map<int64_t, double> ends;  // of arcs between known nodes, by class
+  double arcs = 0, same = 0;
+  for (int64_t v = 0; v < graph.nodes; ++v)
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      const int64_t u = graph.target[a];
+      if (u == v || labels[u] < 0 || labels[v] < 0) continue;
+      ++arcs;
+      same += labels[u] == labels[v];
+      ++ends[labels[u]];
+      ++ends[labels[v]];
+    }
+  double by_chance = 0;
+  for (const auto& [label, count] : ends) by_chance += count * count / (4 * arcs * arcs);
+  if (arcs < static_cast<double>(std::max<int64_t>(1, least_arcs)) || ends.size() < 2)
+    return std::numeric_limits<double>::quiet_NaN();
+  return (same / arcs - by_chance) / (1 - by_chance);
+}
+
+double reciprocity(const Graph& graph) {
+  const Graph reversed = graph.transposed();
+  int64_t arcs = 0, answered = 0;
+  for (int64_t v = 0; v < graph.nodes; ++v) {
+    const auto first = reversed.target.begin() + reversed.row_begin[v],
+               last = reversed.target.begin() + reversed.row_begin[v + 1];
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      if (graph.target[a] == v) continue;
+      ++arcs;
+      answered += std::binary_search(first, last, graph.target[a]);
+    }
+  }
+  return arcs == 0 ? 1 : static_cast<double>(answered) / static_cast<double>(arcs);
 }
 
 }  // namespace eignn

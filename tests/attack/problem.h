@@ -79,6 +79,18 @@ inline std::vector<Maker> linear_models() {
              options.equilibria = 2;
              return p.eignn(options);
            }},
+          {"eignn, from the neighbours",
+           [](AttackProblem& p) {
+             EignnOptions options;
+             options.source = Source::neighbours;
+             return p.eignn(options);
+           }},
+          {"eignn, both sources, direct",
+           [](AttackProblem& p) {
+             EignnOptions options;
+             options.source = Source::both;
+             return p.eignn(options, "direct");
+           }},
           {"eignn, an encoder without an activation, intercept",
            [](AttackProblem& p) {
              EignnOptions options;
@@ -104,6 +116,14 @@ inline std::vector<Maker> other_models() {
              EignnOptions options;
              options.encoder = 4;
              options.encoder_activation = Activation::relu;
+             return p.eignn(options);
+           }},
+          {"eignn, a stack",
+           [](AttackProblem& p) {
+             EignnOptions options;
+             options.layers = 2;
+             options.hidden = 4;
+             options.norm = Norm::layer;
              return p.eignn(options);
            }},
           {"mlp", [](AttackProblem& p) { return p.baseline("mlp"); }},

@@ -673,6 +673,35 @@ json "train --search: four trials, one chosen, by validation" "$T/stdout" \
 check "train --search: its record and its choice" test -s "$T/search/trials.json" -a -s "$T/search/best.toml"
 printf 'learning-rate = [1, 2]\n' >"$T/bad.toml"
 refused "train --search: a setting that is none" 1 "$T/bad.toml,learning-rate" train --dataset "$D" $paper --search "$T/bad.toml"
+run train --dataset "$D" --search auto --trials 4 --epochs 8 --threads 1 --out "$T/auto" --json
+done_well "train --search auto: exit code 0"
+json "train --search auto: four candidates, one chosen, all splits tested" "$T/stdout" \
+  "len(j['trials']) == 4 and sum(t['chosen'] for t in j['trials']) == 1 and len(j['runs']) == 2 and all(t['rungs'][0]['epochs'] == 8 for t in j['trials'])"
+cp "$T/stdout" "$T/auto.json"
+run predict --checkpoint "$T/auto/best/split-0" --dataset "$D" --out "$T/auto.csv"
+done_well "train --search auto: the winner's folder predicts"
+run train --dataset "$D" --search auto --trials 4 --epochs 8 --threads 1 --out "$T/auto" --json
+check "train --search auto: the same command reads what is there" cmp "$T/stdout" "$T/auto.json"
+run train --config "$T/auto/best.toml" --split 1 --json
+check "train --search auto: best.toml trains the same again" "$python" -c '
+import json, sys
+a, b = (json.load(open(p)) for p in sys.argv[1:])
+assert [r for r in a["runs"] if r["split"] == 1][0]["test_accuracy"] == b["test_accuracy"]' "$T/auto.json" "$T/stdout"
+run train --dataset "$D" --search auto --trials 3 --models gcn,mlp --epochs 5 --threads 1
+done_well "train --search auto: other models, for people"
+check "train --search auto: a table with the chosen one" grep -q "chosen" "$T/stdout"
+refused "train --search auto: a budget of nothing" 2 "--budget,0m" train --dataset "$D" --search auto --budget 0m
+refused "train --search auto: a budget that is no time" 2 "--budget,soon" train --dataset "$D" --search auto --budget soon
+refused "train --search auto: a budget and trials" 2 "--trials" train --dataset "$D" --search auto --budget 1m --trials 3
+refused "train --search auto: no such model" 2 "--models,gnc,did you mean gcn" train --dataset "$D" --search auto --models gnc
+refused "train --search auto: a setting that no model reads" 2 "--gamma" train --dataset "$D" --search auto --models gcn,mlp --gamma 0.5
+refused "train --search auto: more splits than there are" 2 "--splits" train --dataset "$D" --search auto --splits 3 --trials 2
+refused "train --search auto: with jobs" 2 "--jobs" train --dataset "$D" --search auto --jobs 2 --out "$T/out/x"
+refused "train: a budget without a search" 2 "--budget,--search auto" train --dataset "$D" --budget 1m
+refused "train: a list of directions and a solver in the eigenbasis" 2 "spectral" train --dataset "$D" --direction in,out --solver spectral
+run bench stack --nodes 300 --edges 900 --blocks 1 --layers 2 --hidden 8 --threads 1 --no-python --json
+json "bench stack: a stack beside a GCN" "$T/stdout" "j['nodes'] == 300 and j['stack']['epoch_ms'] > 0 and j['stack_over_gcn'] > 0 and j['torch_gcn'] is None"
+refused "bench stack: more edges than pairs" 2 "--edges" bench stack --nodes 10 --edges 100
 refused "train --search: with --split" 2 "--split" train --dataset "$D" $paper --search "$T/grid.toml" --split 0
 refused "train: no jobs" 2 "--jobs" train --dataset "$D" $paper --jobs 0
 run train --dataset "$D" $paper --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/batch" --json

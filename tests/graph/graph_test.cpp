@@ -522,5 +522,24 @@ TEST(ContentHash, KnowsWhereOnePieceEndsAndTheNextBegins) {
   EXPECT_NE(two_pieces.hex(), one_piece.hex());
 }
 
+TEST(Statistics, AdjustedHomophilyIsAgreementBeyondChance) {
+  const Graph path = Graph::from_arcs(4, {0, 1, 2}, {1, 2, 3});
+  EXPECT_DOUBLE_EQ(adjusted_homophily(path, {0, 0, 0, 1}), (2.0 / 3 - 26.0 / 36) / (1 - 26.0 / 36));
+  EXPECT_DOUBLE_EQ(adjusted_homophily(path, {0, 1, 0, 1}), -1);
+  const Graph both = path.symmetrised();
+  EXPECT_DOUBLE_EQ(adjusted_homophily(both, {0, 0, 0, 1}), adjusted_homophily(path, {0, 0, 0, 1}));
+  EXPECT_TRUE(std::isnan(adjusted_homophily(path, {0, 0, 0, 0})));     // one class
+  EXPECT_TRUE(std::isnan(adjusted_homophily(path, {0, -1, 0, -1})));   // no arc between known nodes
+  EXPECT_TRUE(std::isnan(adjusted_homophily(path, {0, 1, 0, 1}, 4)));  // too few
+  EXPECT_TRUE(std::isnan(adjusted_homophily(Graph::from_arcs(2, {0}, {0}), {0, 1})));  // loops do not count
+}
+
+TEST(Statistics, ReciprocityIsTheShareOfArcsThatAreAnswered) {
+  EXPECT_EQ(reciprocity(Graph::from_arcs(3, {0, 1, 1}, {1, 0, 2})), 2.0 / 3);
+  EXPECT_EQ(reciprocity(karate_club()), 1);
+  EXPECT_EQ(reciprocity(chain_graph(2, 5)), 0);
+  EXPECT_EQ(reciprocity(Graph::from_arcs(2, {0}, {0})), 1);  // a loop alone
+}
+
 }  // namespace
 }  // namespace eignn
