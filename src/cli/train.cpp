@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -354,6 +355,7 @@ void search_automatically(const Flags& flags) {
   const Dataset raw = load_raw_dataset(flags.config);
   const std::string metric = name(resolved_metric(flags.config.metric, raw));
   JobOptions options = job_options(1, flags.json);
+  if (isatty(STDERR_FILENO) == 0) options.watch = {};  // a line for each candidate is enough
   if (!flags.json) show_table(options);
   size_t done = 0;
   const auto report = [&](const AutoTrial& trial) {
@@ -395,9 +397,12 @@ void search_automatically(const Flags& flags) {
   for (const AutoTrial& trial : result.trials) {
     rows.push_back(row_of(trial, metric));
     if (!trial.chosen) continue;
+    TrainConfig defaults;
+    defaults.model = model_options(name(result.best.model));
+    const auto usual = to_strings(defaults);
     std::vector<std::string> settings;
     for (const auto& [setting, text] : trial.settings)
-      settings.push_back(fmt::format("{} {}", setting, text));
+      if (usual.at(setting) != text) settings.push_back(fmt::format("{} {}", setting, text));
     chosen = fmt::format("{} ({})", trial.name, fmt::join(settings, ", "));
   }
   fmt::print("{}\n{} candidates, {} of training. Chosen by validation {}: {}\nTested:\n",

@@ -81,4 +81,14 @@ double reciprocity(const Graph& graph) {
   return arcs == 0 ? 1 : static_cast<double>(answered) / static_cast<double>(arcs);
 }
 
+bool reads_undirected(const Graph& graph) {
+  bool upwards = false, downwards = false;
+  for (int64_t v = 0; v < graph.nodes; ++v)
+    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+      upwards |= graph.target[a] > v;
+      downwards |= graph.target[a] < v;
+    }
+  return !(upwards && downwards) || reciprocity(graph) == 1;
+}
+
 }  // namespace eignn

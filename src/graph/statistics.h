@@ -24,4 +24,8 @@ double adjusted_homophily(const Graph& graph, const std::vector<int64_t>& labels
 /// The share of arcs, loops not counted, whose reverse is there too; 1 without arcs.
 double reciprocity(const Graph& graph);
 
+/// Whether the arcs read like undirected edges: every arc is answered, or every pair is written once, always
+/// with the smaller node first or always with the larger.
+bool reads_undirected(const Graph& graph);
+
 }  // namespace eignn

@@ -21,6 +21,7 @@
 #include "data/folder_lock.h"
 #include "eignn/error.h"
 #include "equilibrium/stopwatch.h"
+#include "graph/statistics.h"
 #include "run/portfolio.h"
 #include "run/run_folder.h"
 #include "run/statistics.h"
@@ -55,14 +56,14 @@ double goodness(const Racer& racer) {
 
 class Race {
  public:
-  Race(const AutoSearch& race, int64_t split_count, std::string folder, const RunOne& run_one,
+  Race(const AutoSearch& race, int64_t split_count, bool directed, std::string folder, const RunOne& run_one,
        const OnRung& on_rung)
       : race_(race),
         splits_(split_count),
         folder_(std::move(folder)),
         run_one_(run_one),
         on_rung_(on_rung),
-        portfolio_(race.base, race.given, race.models) {}
+        portfolio_(race.base, race.given, race.models, directed) {}
 
   AutoSearchResult run() {
     first_rung();
@@ -353,7 +354,7 @@ AutoSearchResult run_auto_search(const AutoSearch& race, const Dataset& raw, con
   require(race.first_epochs >= 1, "first-epochs", fmt::format("{} is out of range", race.first_epochs),
           "give 1 or more");
   require_validation(raw, race);
-  return Race(race, split_count, folder, run_one, on_rung).run();
+  return Race(race, split_count, !reads_undirected(raw.graph), folder, run_one, on_rung).run();
 }
 
 ResultJson trials_json(const std::vector<AutoTrial>& trials) {

@@ -66,8 +66,8 @@ const std::vector<std::string>& Portfolio::models() {
 }
 
 Portfolio::Portfolio(const TrainConfig& base, const std::set<std::string>& given,
-                     const std::vector<std::string>& models)
-    : seed_(base.seed) {
+                     const std::vector<std::string>& models, bool directed)
+    : directed_(directed), direction_given_(given.count("direction") > 0), seed_(base.seed) {
   for (const std::string& model : models) {
     const EmbeddedRecipe* recipe = portfolio_of(model);
     if (recipe == nullptr) throw unknown_name("model of a search", "models", model, Portfolio::models());
@@ -102,8 +102,12 @@ Portfolio::Portfolio(const TrainConfig& base, const std::set<std::string>& given
       if (k < models_[m].openings.size()) waiting_.emplace_back(m, k);
 }
 
-std::optional<Candidate> Portfolio::fresh(const OfModel& model, const std::string& name,
-                                          const TrainConfig& config) {
+std::optional<Candidate> Portfolio::fresh(const OfModel& model, const std::string& name, TrainConfig config) {
+  if (!directed_ && !direction_given_) {
+    config.propagation.direction = Direction::undirected;
+    config.further_directions.clear();
+    config.propagation.normalise = Normalisation::sym;
+  }
   if (!is_valid(config) || !seen_.insert(to_toml(config)).second) return {};
   Candidate out{name, {}, config};
   for (const auto& [setting, text] : to_strings(config))

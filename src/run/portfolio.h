@@ -24,10 +24,11 @@ struct Candidate {
 
 class Portfolio {
  public:
-  /// `base` without a recipe; no candidate changes the settings in `given`. ArgumentError for a model without
-  /// a portfolio, and for a given setting that none of the models reads.
+  /// `base` without a recipe; no candidate changes the settings in `given`. On a graph that is not `directed`
+  /// all directions are one. ArgumentError for a model without a portfolio, and for a given setting that none
+  /// of the models reads.
   Portfolio(const TrainConfig& base, const std::set<std::string>& given,
-            const std::vector<std::string>& models);
+            const std::vector<std::string>& models, bool directed = true);
 
   /// The next candidate: the models' openings in turn, then variants. Never one that was there before;
   /// nothing when there is no further one. The order follows from the base and its seed.
@@ -47,9 +48,11 @@ class Portfolio {
     std::set<std::string> known;  // the settings that openings or vary name
   };
 
-  std::optional<Candidate> fresh(const OfModel& model, const std::string& name, const TrainConfig& config);
+  std::optional<Candidate> fresh(const OfModel& model, const std::string& name, TrainConfig config);
   std::optional<Candidate> variant();
 
+  bool directed_;
+  bool direction_given_;
   uint64_t seed_, draws_ = 0;
   std::vector<OfModel> models_;
   std::vector<std::pair<size_t, size_t>> waiting_;  // model and opening, the next one last

@@ -541,5 +541,13 @@ TEST(Statistics, ReciprocityIsTheShareOfArcsThatAreAnswered) {
   EXPECT_EQ(reciprocity(Graph::from_arcs(2, {0}, {0})), 1);  // a loop alone
 }
 
+TEST(Statistics, EdgesWrittenOnceInOrderOrBothWaysReadUndirected) {
+  EXPECT_TRUE(reads_undirected(karate_club()));
+  EXPECT_TRUE(reads_undirected(Graph::from_arcs(3, {0, 0, 1}, {1, 2, 2})));
+  EXPECT_TRUE(reads_undirected(Graph::from_arcs(3, {1, 2, 2}, {0, 0, 1})));
+  EXPECT_FALSE(reads_undirected(Graph::from_arcs(3, {0, 1, 2}, {1, 2, 0})));
+  EXPECT_FALSE(reads_undirected(Graph::from_arcs(3, {0, 1, 1}, {1, 0, 2})));
+}
+
 }  // namespace
 }  // namespace eignn

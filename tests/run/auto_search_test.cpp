@@ -124,6 +124,19 @@ TEST(Portfolio, TheSeedDecidesOnTheVariants) {
   EXPECT_GT(different, 10u);
 }
 
+TEST(Portfolio, DirectionsAreTriedOnlyWhereThereAreSome) {
+  const auto directions = [](bool directed) {
+    TrainConfig base;
+    base.dataset = "mine";
+    Portfolio portfolio(base, {}, {"eignn"}, directed);
+    std::set<std::string> seen;
+    for (int k = 0; k < 40; ++k) seen.insert(to_strings(portfolio.next()->config).at("direction"));
+    return seen;
+  };
+  EXPECT_EQ(directions(false), std::set<std::string>{"undirected"});
+  EXPECT_GT(directions(true).size(), 2u);
+}
+
 TEST(Portfolio, RefusesWhatNoModelHas) {
   EXPECT_NE(message_of([] { Portfolio({}, {}, {"sse"}); }).find("sse"), std::string::npos);
   EXPECT_NE(message_of([] { Portfolio({}, {"gamma"}, {"gcn", "mlp"}); }).find("gamma"), std::string::npos);
