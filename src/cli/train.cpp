@@ -345,6 +345,8 @@ void resume(const Flags& flags) {
 
 void run_train(const TrainFlags& flags) {
   if (!flags.resume.empty()) return resume(flags);
+  if (const auto idle = idle_settings_in_words(flags.config, flags.settings.names()); !idle.empty())
+    warning(idle);
   if (!flags.search_file.empty()) return search(flags);
   if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
   train_one({flags.config, flags.out}, /*resume=*/false, flags);
