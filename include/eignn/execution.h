@@ -14,14 +14,15 @@ namespace eignn {
 ///     eignn::Execution execution({/*threads=*/2});
 ///     auto Z = solver->solve(F, X)->rows().plain();
 ///
-/// Threads are a setting of the calling thread. TF32, and the threads of an OpenBLAS that has a thread pool
-/// of its own, are settings of the process: an execution that cannot share them with another one that exists
-/// is refused with an ArgumentError, and the last one to end restores them.
+/// Threads are a setting of the calling thread. TF32, which work on a CPU does not touch, and the threads of
+/// an OpenBLAS that has a thread pool of its own, are settings of the process: an execution that cannot share
+/// them with another one that exists is refused with an ArgumentError, and the last one to end restores them.
 class Execution {
  public:
   struct Options {
     int64_t threads = 0;  // 0: all cores
     bool tf32 = false;    // a GPU may round products to TF32 where a training step or solver requests it
+    DeviceKind device = DeviceKind::cpu;  // on cuda products are in full precision unless `tf32` is on
   };
   explicit Execution(const Options& options);
   /// The threads and TF32 of a run's configuration. With a GPU 0 threads mean one, since only small problems
@@ -36,6 +37,7 @@ class Execution {
  private:
   int64_t threads_;
   int threads_before_;
+  bool on_gpu_;
 };
 
 }  // namespace eignn

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -576,6 +577,15 @@ void assign(TrainConfig& config, const std::string& name, const std::string& tex
 void assign(TrainConfig& config, const std::map<std::string, std::string>& texts);
 /// All fields as texts, `model` among them.
 std::map<std::string, std::string> to_strings(const TrainConfig& config);
+
+/// A setting that the model or the data set reads in principle, but not under the configuration's others.
+struct IdleSetting {
+  std::string name, why;
+};
+/// Those of this configuration, whatever their values. What only the data can tell is not among them.
+std::vector<IdleSetting> idle_settings(const TrainConfig& config);
+/// One line for people about the settings in `given` that are idle; empty where none is.
+std::string idle_settings_in_words(const TrainConfig& config, const std::set<std::string>& given);
 
 /// Throws ArgumentError for values out of range and for a data set that is neither a name nor a path.
 void validate(const TrainConfig& config);

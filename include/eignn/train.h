@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -115,9 +116,10 @@ class TrainOptions {
     return *this;
   }
   /// Sets any setting by its name: set("lr", "0.05"). ArgumentError for a name that the model does not read,
-  /// and for a text that does not fit.
+  /// and for a text that does not fit. train() warns of one that has no effect beside the others.
   TrainOptions& set(const std::string& name, const std::string& text) {
     assign(config, name, text);
+    named_settings.insert(name);
     return *this;
   }
   /// Applies the settings that this model's recipe has for the data set `name`; they overwrite those set
@@ -149,6 +151,7 @@ class TrainOptions {
     return *this;
   }
 
+  std::set<std::string> named_settings;  // those that set() was called for
   std::string run_folder;
   bool resume_run = false;
   int64_t resumed_epochs = 0;  // 0: as many as the run began with

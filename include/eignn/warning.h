@@ -25,6 +25,10 @@ class WarningScope {
   const WarningHook* before_;
 };
 
+/// The innermost hook of this thread, to be passed on to another thread that works for it; it must not
+/// outlive its scope. Empty where there is none.
+WarningHook warning_hook();
+
 /// Passes a line to the innermost hook of this thread.
 void warn(const std::string& message);
 

@@ -6,6 +6,7 @@
 
 #include "eignn/error.h"
 #include "eignn/execution.h"
+#include "equilibrium/torch_errors.h"
 #include "graph/random_stream.h"
 #include "run/checkpoint.h"
 
@@ -171,16 +172,18 @@ AttackReport Attacker::run(const AttackOptions& options) {
 
 std::vector<AttackReport> attack(const TrainedModel& trained, const Dataset& data, const torch::Tensor& nodes,
                                  const std::vector<AttackOptions>& attacks) {
-  for (const AttackOptions& options : attacks) validate(options);
-  require_labelled(data, nodes);
-  const Execution execution(trained.config());
-  const Dataset own = as_trained(trained, data);
-  require_own_classes(trained, data, own, nodes);
-  const auto model = restore_model(trained, own, trained.config(), nullptr, "the trained model");
-  Attacker attacker(*model, own, nodes);
-  std::vector<AttackReport> reports;
-  for (const AttackOptions& options : attacks) reports.push_back(attacker.run(options));
-  return reports;
+  return with_our_errors("attack", [&]() -> std::vector<AttackReport> {
+    for (const AttackOptions& options : attacks) validate(options);
+    require_labelled(data, nodes);
+    const Execution execution(trained.config());
+    const Dataset own = as_trained(trained, data);
+    require_own_classes(trained, data, own, nodes);
+    const auto model = restore_model(trained, own, trained.config(), nullptr, "the trained model");
+    Attacker attacker(*model, own, nodes);
+    std::vector<AttackReport> reports;
+    for (const AttackOptions& options : attacks) reports.push_back(attacker.run(options));
+    return reports;
+  });
 }
 
 }  // namespace eignn

@@ -51,11 +51,26 @@ void settle(TrainConfig& config, const SettingFlags& settings) {
   if (given.count("threads")) check_threads(config);
 }
 
+// A file that is missing is refused in its reader's words, before the engine is loaded.
+void require_file(const std::string& path) {
+  if (!std::filesystem::exists(path)) open_for_reading(path);
+}
+
+// The same for a model: its file, or a folder that holds it or runs.
+void require_checkpoint(const std::string& path) {
+  require_file(path);
+  if (!std::filesystem::is_directory(path)) return;
+  for (const char* name : {"/resume.safetensors", "/split-0"})
+    if (std::filesystem::exists(path + name)) return;
+  require_file(path + "/model.safetensors");
+}
+
 // A checkpoint to restore, and settings on top of its own: those of the data and the machine.
-void check_restore(const CLI::App& command, const SettingFlags& settings) {
+void check_restore(const CLI::App& command, const SettingFlags& settings, const std::string& checkpoint) {
   require_flags(command, {"--checkpoint"});
   TrainConfig probe;
   settle(probe, settings);
+  require_checkpoint(checkpoint);
 }
 
 bool ends_with(const std::string& text, const std::string& ending) {
@@ -172,12 +187,13 @@ void check(TrainFlags& flags) {
   if (flags.searches_automatically()) return;  // the candidates apply their models' recipes
   flags.recipe_used = apply_recipe(flags.config, flags.given, flags.recipe, &flags.by_recipe);
   validate(flags.config);
+  if (!flags.search_file.empty()) require_file(flags.search_file);
   if (flags.search_file.empty() && flags.batch_runs > 0 && flags.config.split != "all")
     throw UsageError("a batch is made of the data set's splits (--batch-runs); give --split all too");
 }
 
 void check(const CLI::App& command, EvaluateFlags& flags) {
-  check_restore(command, flags.settings);
+  check_restore(command, flags.settings, flags.checkpoint);
 }
 
 void check(const CLI::App& command, PredictFlags& flags) {
@@ -194,7 +210,7 @@ void check(const CLI::App& command, PredictFlags& flags) {
     throw UsageError(
         "an .npy always has the probabilities of all classes (--top, --probabilities); use .csv, or leave "
         "them out");
-  check_restore(command, flags.settings);
+  check_restore(command, flags.settings, flags.checkpoint);
 }
 
 void check(const CLI::App& command, AttackFlags& flags) {
@@ -217,7 +233,7 @@ void check(const CLI::App& command, AttackFlags& flags) {
     validate(options);
     flags.attacks.push_back(options);
   }
-  check_restore(command, flags.settings);
+  check_restore(command, flags.settings, flags.checkpoint);
 }
 
 void check(const CLI::App& command, ExplainFlags& flags) {
@@ -245,7 +261,7 @@ void check(const CLI::App& command, ExplainFlags& flags) {
                                          [&](const auto& end) { return ends_with(flags.out, end); }))
     throw UsageError(fmt::format("the ending says the format, and '{}' has none of them (--out); use {}",
                                  flags.out, fmt::join(endings, " or ")));
-  check_restore(command, flags.settings);
+  check_restore(command, flags.settings, flags.checkpoint);
 }
 
 void check(const CLI::App& command, SolveFlags& flags) {
@@ -277,6 +293,7 @@ void check(InspectFlags& flags) {
         "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
   settle(flags.config, flags.settings);
   apply_recipe(flags.config, given);
+  if (!flags.checkpoint.empty()) require_checkpoint(flags.checkpoint);
 }
 
 void check(const CLI::App& command, ReproduceFlags& flags) {

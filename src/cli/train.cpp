@@ -452,6 +452,8 @@ void run_train(const TrainFlags& given) {
   std::optional<Dataset> raw;
   const TrainFlags flags = with_own_rule(given, raw);
   if (flags.searches_automatically()) return search_automatically(flags);
+  if (const auto idle = idle_settings_in_words(flags.config, flags.settings.names()); !idle.empty())
+    warning(idle);
   if (!flags.search_file.empty()) return search(flags);
   if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
   if (raw) raw = prepared(std::move(*raw), flags.config);

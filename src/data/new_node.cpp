@@ -232,6 +232,7 @@ int64_t graph_of_new(const Dataset& data, const std::vector<std::pair<int64_t, d
 }  // namespace
 
 Dataset with_node(const Dataset& data, const NewNode& node) {
+  validate(data);
   Dataset out = data;
   const auto neighbours = neighbours_of(data, node);
   const int64_t own = own_features(data);
@@ -270,6 +271,7 @@ Dataset with_node(const Dataset& data, const NewNode& node) {
 }
 
 NewNode parse_node(const Dataset& data, const std::string& features, const std::string& neighbours) {
+  validate(data);
   NewNode node;
   std::vector<std::string> names;
   for (int64_t j = 0; j < own_features(data); ++j) names.push_back(data.feature_name(j));

@@ -5,10 +5,10 @@
 
 #include <cerrno>
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "data/atomic_file.h"
+#include "eignn/error.h"
 
 namespace eignn {
 namespace {
@@ -29,7 +29,8 @@ class Sha256 {
 
  private:
   static void require(bool done) {
-    if (!done) throw std::runtime_error("OpenSSL has no SHA-256");
+    if (!done)
+      throw ResourceError("OpenSSL has no SHA-256 here", "checksum", "check how OpenSSL is configured");
   }
   std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
 };

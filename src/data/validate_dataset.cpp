@@ -194,6 +194,13 @@ void validate(const Dataset& dataset) {
   check_labels(dataset);
   check_graphs(dataset);
   for (size_t k = 0; k < dataset.splits.size(); ++k) check_split(dataset, k);
+  require(dataset.node_names.empty() || static_cast<int64_t>(dataset.node_names.size()) == dataset.nodes(),
+          "node_names", fmt::format("there are {} for {} nodes", dataset.node_names.size(), dataset.nodes()),
+          "give one per node, or none");
+  require(dataset.class_names.empty() || static_cast<int64_t>(dataset.class_names.size()) == dataset.classes,
+          "class_names",
+          fmt::format("there are {} for {} classes", dataset.class_names.size(), dataset.classes),
+          "give one per class, or none");
   require(dataset.distance.empty() || static_cast<int64_t>(dataset.distance.size()) == dataset.nodes(),
           "distance",
           fmt::format("there are {} entries for {} nodes", dataset.distance.size(), dataset.nodes()),

@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
+
+#include "eignn/error.h"
 
 namespace eignn {
 
 inline void check(cudaError_t status) {
   if (status != cudaSuccess)
-    throw std::runtime_error(std::string("a CUDA kernel failed: ") + cudaGetErrorString(status));
+    throw ResourceError(std::string("a CUDA kernel failed: ") + cudaGetErrorString(status), "device cuda",
+                        "check the device, or use device cpu");
 }
 
 /// Whether the kernels were compiled for the current GPU, see CMakeLists.txt.

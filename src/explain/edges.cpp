@@ -112,6 +112,8 @@ EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, con
     throw ArgumentError("direction",
                         "an edge is part of several S here, and edges are explained for one direction",
                         "train with one direction");
+  for (const auto& [field, count] : {std::pair("exact", options.exact), std::pair("keep", options.keep)})
+    if (count < 0) throw ArgumentError(field, fmt::format("{} edges", count), "give 0 or more");
   const OneGraph& graph = solved_graph_of(node);
   const Propagation& S = *graph.S;
   const torch::NoGradGuard guard;

@@ -9,6 +9,7 @@
 
 #include "eignn/error.h"
 #include "eignn/execution.h"
+#include "equilibrium/torch_errors.h"
 #include "explain/explainer.h"
 #include "graph/nearest_name.h"
 #include "run/checkpoint.h"
@@ -74,25 +75,31 @@ int64_t find_class(const Dataset& data, const std::string& name_or_number) {
 
 Explanation explain(const TrainedModel& trained, const Dataset& data, int64_t node,
                     std::optional<int64_t> class_number, const ExplainOptions& options) {
-  const Execution execution(trained.config());
-  const Dataset own = as_trained(trained, data);
-  const auto model = trained.on(data);
-  return Explainer(*model, own, trained.config(), units_of(trained)).explain(node, class_number, options);
+  return with_our_errors("explain", [&]() -> Explanation {
+    const Execution execution(trained.config());
+    const Dataset own = as_trained(trained, data);
+    const auto model = trained.on(data);
+    return Explainer(*model, own, trained.config(), units_of(trained)).explain(node, class_number, options);
+  });
 }
 
 Influence influence(const TrainedModel& trained, const Dataset& data, const InfluenceOptions& options) {
-  const Execution execution(trained.config());
-  const Dataset own = as_trained(trained, data);
-  const auto model = trained.on(data);
-  return Explainer(*model, own, trained.config(), units_of(trained)).influence(options);
+  return with_our_errors("influence", [&]() -> Influence {
+    const Execution execution(trained.config());
+    const Dataset own = as_trained(trained, data);
+    const auto model = trained.on(data);
+    return Explainer(*model, own, trained.config(), units_of(trained)).influence(options);
+  });
 }
 
 EdgeExplanation explain_edges(const TrainedModel& trained, const Dataset& data, int64_t node,
                               std::optional<int64_t> class_number, const EdgeOptions& options) {
-  const Execution execution(trained.config());
-  const Dataset own = as_trained(trained, data);
-  const auto model = trained.on(data);
-  return Explainer(*model, own, trained.config(), units_of(trained)).edges(node, class_number, options);
+  return with_our_errors("explain_edges", [&]() -> EdgeExplanation {
+    const Execution execution(trained.config());
+    const Dataset own = as_trained(trained, data);
+    const auto model = trained.on(data);
+    return Explainer(*model, own, trained.config(), units_of(trained)).edges(node, class_number, options);
+  });
 }
 
 }  // namespace eignn

@@ -16,6 +16,10 @@ WarningScope::~WarningScope() {
   listener = before_;
 }
 
+WarningHook warning_hook() {
+  return listener != nullptr ? *listener : WarningHook();
+}
+
 void warn(const std::string& message) {
   if (listener != nullptr && *listener) (*listener)(message);
 }

@@ -12,6 +12,7 @@
 #include "eignn/error.h"
 #include "eignn/model.h"
 #include "equilibrium/tf32.h"
+#include "equilibrium/torch_errors.h"
 #include "models/channels.h"
 #include "models/check_features.h"
 #include "models/equilibrium_model.h"
@@ -411,9 +412,7 @@ class Eignn : public Model, public EquilibriumModel {
   bool solved_in_training_ = false;
 };
 
-}  // namespace
-
-std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
+std::shared_ptr<Model> made_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                                   const EignnOptions& options, uint64_t seed) {
   if (parts.empty())
     throw ArgumentError("graphs", "there is no graph to learn from", "give at least one node");
@@ -438,6 +437,14 @@ std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Ten
   }
   if (is_stack(options)) return make_equilibrium_stack(std::move(parts), X, classes, options, seed);
   return std::make_shared<Eignn>(std::move(parts), X, classes, options, seed);
+}
+
+}  // namespace
+
+std::shared_ptr<Model> make_eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
+                                  const EignnOptions& options, uint64_t seed) {
+  return with_our_errors("make_eignn",
+                         [&] { return made_eignn(std::move(parts), X, classes, options, seed); });
 }
 
 std::shared_ptr<Model> make_eignn(std::unique_ptr<Solver> solver, const torch::Tensor& X, int64_t classes,

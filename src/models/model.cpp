@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include "eignn/error.h"
+#include "equilibrium/torch_errors.h"
 #include "models/check_features.h"
 #include "models/dropout_mask.h"
 
@@ -24,18 +25,22 @@ Model::Model(const Shape& shape) : dropout_generator_(generator_on(torch::kCPU))
 }
 
 torch::Tensor Model::scores(const torch::Tensor& index) {
-  check_index(index);
-  return do_scores(index);
+  return with_our_errors("scores", [&]() -> torch::Tensor {
+    check_index(index);
+    return do_scores(index);
+  });
 }
 
 void Model::use_features(const torch::Tensor& X) {
-  check_features(X, shape_.type);
-  if (X.size(0) != shape_.nodes || X.size(1) != shape_.features)
-    throw ArgumentError("X",
-                        fmt::format("the features are {} by {}, and the model's are {} by {}", X.size(0),
-                                    X.size(1), shape_.nodes, shape_.features),
-                        "give a row for every node and a column for every feature");
-  do_use_features(X);
+  return with_our_errors("use_features", [&]() -> void {
+    check_features(X, shape_.type);
+    if (X.size(0) != shape_.nodes || X.size(1) != shape_.features)
+      throw ArgumentError("X",
+                          fmt::format("the features are {} by {}, and the model's are {} by {}", X.size(0),
+                                      X.size(1), shape_.nodes, shape_.features),
+                          "give a row for every node and a column for every feature");
+    do_use_features(X);
+  });
 }
 
 void Model::check_index(const torch::Tensor& index) {

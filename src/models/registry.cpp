@@ -4,6 +4,7 @@
 
 #include "eignn/error.h"
 #include "eignn/model.h"
+#include "equilibrium/torch_errors.h"
 #include "graph/unique_components.h"
 #include "models/alike.h"
 #include "models/baselines.h"
@@ -66,7 +67,9 @@ bool reads_edge_weights(const ModelOptions& options) {
          !std::holds_alternative<GraphsageOptions>(options);
 }
 
-std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,
+namespace {
+
+std::shared_ptr<Model> made_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,
                                      const torch::Tensor& X, int64_t classes,
                                      const torch::TensorOptions& type, uint64_t seed) {
   check_features(X, type);
@@ -79,6 +82,15 @@ std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vec
   const bool whole = graphs.size() == 1 && graphs[0].nodes.empty();
   if (whole && !X.requires_grad() && components_are_independent(options)) add_alike_nodes(inputs);
   return std::visit(MakeModel{inputs}, options);
+}
+
+}  // namespace
+
+std::shared_ptr<Model> make_baseline(const ModelOptions& options, const std::vector<GraphMatrix>& graphs,
+                                     const torch::Tensor& X, int64_t classes,
+                                     const torch::TensorOptions& type, uint64_t seed) {
+  return with_our_errors("make_baseline",
+                         [&] { return made_baseline(options, graphs, X, classes, type, seed); });
 }
 
 }  // namespace eignn

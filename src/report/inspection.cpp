@@ -11,6 +11,7 @@
 #include "data/graph_file.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/extremes.h"
+#include "equilibrium/torch_errors.h"
 #include "graph/content_hash.h"
 #include "graph/statistics.h"
 #include "report/look_up.h"
@@ -182,9 +183,7 @@ Json plan_json(const Plan& plan) {
   return {{"solver", plan.solver}, {"reason", plan.reason}, {"prices", prices}};
 }
 
-}  // namespace
-
-Inspection inspect(const Dataset& dataset, const TrainConfig& config) {
+Inspection inspected(const Dataset& dataset, const TrainConfig& config) {
   validate(dataset);
   Inspection out;
   out.dataset = dataset.name;
@@ -207,7 +206,15 @@ Inspection inspect(const Dataset& dataset, const TrainConfig& config) {
   return out;
 }
 
-Inspection inspect(const Graph& graph, const TrainConfig& config, int64_t arcs_in_file) {
+}  // namespace
+
+Inspection inspect(const Dataset& dataset, const TrainConfig& config) {
+  return with_our_errors("inspect", [&] { return inspected(dataset, config); });
+}
+
+namespace {
+
+Inspection inspected(const Graph& graph, const TrainConfig& config, int64_t arcs_in_file) {
   Inspection out;
   out.graph = facts_of(graph, arcs_in_file, config.propagation);
   add_graph_warnings(out.graph, out);
@@ -215,6 +222,12 @@ Inspection inspect(const Graph& graph, const TrainConfig& config, int64_t arcs_i
   add_matrix(S, out);
   if (config.is_eignn()) out.plan = plan_of(plan_request(S, config), config);
   return out;
+}
+
+}  // namespace
+
+Inspection inspect(const Graph& graph, const TrainConfig& config, int64_t arcs_in_file) {
+  return with_our_errors("inspect", [&] { return inspected(graph, config, arcs_in_file); });
 }
 
 Inspection inspect_graph_file(const std::string& path, const std::string& format, const TrainConfig& config) {

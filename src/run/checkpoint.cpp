@@ -12,6 +12,7 @@
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
+#include "equilibrium/torch_errors.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "run/training_record.h"
@@ -219,9 +220,7 @@ TrainedModel load_unfinished(const std::string& folder) {
   return model;
 }
 
-}  // namespace
-
-TrainedModel load_model(const std::string& given) {
+TrainedModel loaded_model(const std::string& given) {
   const std::string path = std::filesystem::is_directory(given) ? given + "/model.safetensors" : given;
   if (path != given && !std::filesystem::exists(path)) {
     if (is_interrupted_run(given)) return load_unfinished(given);
@@ -234,6 +233,12 @@ TrainedModel load_model(const std::string& given) {
   const bool recorded = format >= first_recorded_format;
   check_seal(content, path, format >= first_sealed_format);
   return model_of(content, path, "", recorded, /*complete=*/recorded);
+}
+
+}  // namespace
+
+TrainedModel load_model(const std::string& given) {
+  return with_our_errors("load_model", [&] { return loaded_model(given); });
 }
 
 std::shared_ptr<Model> restore_model(const TrainedModel& trained, const Dataset& dataset,

@@ -15,6 +15,7 @@
 #include "data/folder_lock.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "run/recipes.h"
 #include "run/statistics.h"
 #include "train/assemble.h"
@@ -105,7 +106,14 @@ void in_parallel(size_t count, int64_t parallel, const std::function<void(size_t
   std::atomic<size_t> next{0};
   std::mutex failing;
   std::exception_ptr failure, interruption;
+  // Warnings of all workers go to the caller's hook, one at a time.
+  std::mutex warning;
+  const WarningHook hook = warning_hook();
   const auto worker = [&] {
+    const WarningScope scope([&](const std::string& message) {
+      const std::lock_guard<std::mutex> lock(warning);
+      if (hook) hook(message);
+    });
     for (size_t k = next++; k < count; k = next++) {
       try {
         work(k);

@@ -13,6 +13,7 @@
 #include "data/text_lines.h"
 #include "data/toml.h"
 #include "eignn/error.h"
+#include "equilibrium/torch_errors.h"
 #include "run/recipes.h"
 #include "run/run_folder.h"
 #include "run/statistics.h"
@@ -257,7 +258,9 @@ ResultJson trials_json(const std::vector<SearchTrial>& trials) {
   return out;
 }
 
-SearchResult search(const Dataset& data, const SearchPlan& plan, const SearchOptions& options) {
+namespace {
+
+SearchResult searched(const Dataset& data, const SearchPlan& plan, const SearchOptions& options) {
   if (plan.points.empty())
     throw ArgumentError("plan", "there is no point to try", "make the plan with parse_search");
   validate(data);
@@ -273,6 +276,12 @@ SearchResult search(const Dataset& data, const SearchPlan& plan, const SearchOpt
   };
   return run_search(on_data, static_cast<int64_t>(data.splits.size()), options.folder,
                     run_individually(1, unless_finished(train_job, /*keep_models=*/true)), {});
+}
+
+}  // namespace
+
+SearchResult search(const Dataset& data, const SearchPlan& plan, const SearchOptions& options) {
+  return with_our_errors("search", [&] { return searched(data, plan, options); });
 }
 
 }  // namespace eignn

@@ -11,6 +11,8 @@
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "eignn/train.h"
+#include "eignn/warning.h"
+#include "equilibrium/torch_errors.h"
 #include "run/checkpoint.h"
 #include "run/recipes.h"
 #include "run/run_folder.h"
@@ -123,6 +125,7 @@ std::vector<std::string> TrainedModel::feature_names() const {
 }
 
 Dataset as_trained(const TrainedModel& trained, const Dataset& data) {
+  validate(data);
   const auto& transform = trained.record()->transform;
   const auto refuse_width = [&](int64_t width) {
     throw ArgumentError("data",
@@ -186,11 +189,14 @@ TrainOptions& TrainOptions::recipe(const std::string& name) {
   return *this;
 }
 
-TrainedRun train(const Dataset& data, const TrainOptions& options) {
+namespace {
+
+TrainedRun trained_on(const Dataset& data, const TrainOptions& options) {
   TrainConfig config = options.resume_run ? saved_config(options.run_folder) : options.config;
   if (options.resume_run && options.resumed_epochs > 0) config.epochs = options.resumed_epochs;
   validate(data);
   config.dataset = data.name.empty() ? config.dataset : data.name;
+  if (const auto idle = idle_settings_in_words(config, options.named_settings); !idle.empty()) warn(idle);
   const bool as_is = config.feature_norm == FeatureNorm::none && data.columns.empty() && !config.structure &&
                      config.train_graphs == 0;
   std::optional<Dataset> own;
@@ -203,8 +209,16 @@ TrainedRun train(const Dataset& data, const TrainOptions& options) {
                        used.multi_label(), std::move(run.weights), std::move(run.record))};
 }
 
+}  // namespace
+
+TrainedRun train(const Dataset& data, const TrainOptions& options) {
+  return with_our_errors("train", [&] { return trained_on(data, options); });
+}
+
 std::shared_ptr<Model> TrainedModel::on(const Dataset& data) const {
-  return restore_model(*this, as_trained(*this, data), config_, nullptr, "the trained model");
+  return with_our_errors("the model on these data", [&]() -> std::shared_ptr<Model> {
+    return restore_model(*this, as_trained(*this, data), config_, nullptr, "the trained model");
+  });
 }
 
 Predictions predictions_of(const TrainedModel& trained, const torch::Tensor& scores) {
@@ -221,25 +235,30 @@ Predictions predictions_of(const TrainedModel& trained, const torch::Tensor& sco
 }
 
 Predictions TrainedModel::predict(const Dataset& data) const {
-  const Execution execution(config_);
-  const auto model = on(data);
-  return predictions_of(*this, scores_of(*model, all_nodes(data, torch_device(config_.device))));
+  return with_our_errors("predict", [&]() -> Predictions {
+    const Execution execution(config_);
+    const auto model = on(data);
+    return predictions_of(*this, scores_of(*model, all_nodes(data, torch_device(config_.device))));
+  });
 }
 
 Evaluation TrainedModel::evaluate(const Dataset& data, const torch::Tensor& nodes) const {
-  const Execution execution(config_);
-  const auto device = torch_device(config_.device);
-  require_labelled(data, nodes);
-  const Dataset own = as_trained(*this, data);
-  require_own_classes(*this, data, own, nodes);
-  const auto model = restore_model(*this, own, config_, nullptr, "the trained model");
-  Judge judge;
-  judge.targets = record_->target;
-  return eignn::evaluate(*model, own.labels.to(device), nodes.to(device), judge);
+  return with_our_errors("evaluate", [&]() -> Evaluation {
+    const Execution execution(config_);
+    const auto device = torch_device(config_.device);
+    require_labelled(data, nodes);
+    const Dataset own = as_trained(*this, data);
+    require_own_classes(*this, data, own, nodes);
+    const auto model = restore_model(*this, own, config_, nullptr, "the trained model");
+    Judge judge;
+    judge.targets = record_->target;
+    return eignn::evaluate(*model, own.labels.to(device), nodes.to(device), judge);
+  });
 }
 
 Recognition TrainedModel::recognise(const Dataset& data) const {
-  return recognise_prepared(*this, as_trained(*this, data));
+  return with_our_errors("recognise",
+                         [&]() -> Recognition { return recognise_prepared(*this, as_trained(*this, data)); });
 }
 
 Recognition recognise_prepared(const TrainedModel& trained, const Dataset& own) {

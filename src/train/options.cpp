@@ -615,6 +615,68 @@ std::map<std::string, std::string> to_strings(const TrainConfig& config) {
   return out;
 }
 
+namespace {
+
+using IdleSettings = std::vector<IdleSetting>;
+
+void add_idle(IdleSettings& out, bool idle, const char* why, std::initializer_list<const char*> names) {
+  if (!idle) return;
+  for (const char* name : names)
+    if (std::none_of(out.begin(), out.end(), [&](const IdleSetting& known) { return known.name == name; }))
+      out.push_back({name, why});
+}
+
+void add_idle_of_eignn(IdleSettings& out, const EignnOptions& model) {
+  const bool one_layer = model.layers == 1, residual = model.head == Head::residual;
+  add_idle(out, !residual, "the residual head alone reads it", {"width", "blocks"});
+  add_idle(out, one_layer, "there is one layer of equilibria", {"hidden"});
+  add_idle(out, model.encoder == 0, "there is no encoder", {"encoder-activation"});
+  add_idle(out, one_layer && !residual && norm_of(model) == Norm::none,
+           "a plain head without a norm has none", {"dropout"});
+  add_idle(out, model.equilibria == 0, "there is no equilibrium",
+           {"start", "gamma", "epsilon", "source", "lr-propagation", "weight-decay-propagation", "solver",
+            "direction", "normalise", "self-loops", "weight-scale", "edge-weights"});
+}
+
+}  // namespace
+
+IdleSettings idle_settings(const TrainConfig& config) {
+  IdleSettings out;
+  const bool built_in = config.dataset == "chains" || config.dataset == "karate";
+  add_idle(out, config.dataset != "chains", "the data set is not chains",
+           {"chain-length", "chains-per-class", "num-classes", "feature-dim", "noise"});
+  add_idle(out, built_in, "the data set has no tables", {"label", "ignore-columns", "task"});
+  add_idle(out, config.device == DeviceKind::cpu, "a CPU has no TF32", {"tf32"});
+  if (config.is_eignn()) add_idle_of_eignn(out, config.eignn());
+  for (const auto* model : {static_cast<const MlpOptions*>(std::get_if<MlpOptions>(&config.model)),
+                            static_cast<const MlpOptions*>(std::get_if<GcnOptions>(&config.model))})
+    if (model) add_idle(out, model->layers == 1, "there is one layer", {"hidden"});
+  if (const auto* gat = std::get_if<GatOptions>(&config.model))
+    add_idle(out, gat->layers == 1, "there is one layer", {"hidden", "heads"});
+  add_idle(out, std::holds_alternative<MlpOptions>(config.model), "mlp does not read the graph",
+           {"direction", "normalise", "self-loops", "weight-scale", "edge-weights"});
+  add_idle(out,
+           std::holds_alternative<GatOptions>(config.model) ||
+               std::holds_alternative<H2gcnOptions>(config.model) ||
+               std::holds_alternative<GraphsageOptions>(config.model),
+           "the model reads which arcs there are, and not S",
+           {"normalise", "self-loops", "weight-scale", "edge-weights"});
+  const auto directions = config.directions();
+  add_idle(out,
+           std::all_of(directions.begin(), directions.end(),
+                       [](Direction direction) { return direction == Direction::undirected; }),
+           "both are the same on an undirected graph", {"normalise"});
+  return out;
+}
+
+std::string idle_settings_in_words(const TrainConfig& config, const std::set<std::string>& given) {
+  std::vector<std::string> named;
+  for (const IdleSetting& setting : idle_settings(config))
+    if (given.count(setting.name)) named.push_back(fmt::format("{} ({})", setting.name, setting.why));
+  if (named.empty()) return "";
+  return fmt::format("without effect under these settings: {}", fmt::join(named, ", "));
+}
+
 void validate_settings(const TrainConfig& config) {
   TrainConfig copy = config;
   for (const Field& field : fields(copy)) field.check();

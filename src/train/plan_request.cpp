@@ -66,10 +66,16 @@ std::vector<GraphMatrix> graph_matrices(const Dataset& dataset, const TrainConfi
   const PropagationOptions options =
       several ? with_weight_scale(dataset, config).propagation : config.propagation;
   std::vector<GraphMatrix> graphs;
+  const auto matrix = [&](const Graph& graph) {
+    return std::make_shared<Propagation>(make_propagation(graph, options));
+  };
+  if (!several) {
+    graphs.push_back({{}, matrix(dataset.graph)});
+    return graphs;
+  }
   for (auto& nodes : dataset.members()) {
-    const Graph graph = several ? induced(dataset.graph, nodes) : dataset.graph;
-    graphs.push_back({several ? std::move(nodes) : std::vector<int64_t>(),
-                      std::make_shared<Propagation>(make_propagation(graph, options))});
+    auto S = matrix(induced(dataset.graph, nodes));
+    graphs.push_back({std::move(nodes), std::move(S)});
   }
   return graphs;
 }

@@ -470,6 +470,32 @@ for damage in flipped torn; do
   refused "checkpoint: $damage, predict" 1 "$damage.safetensors" predict --checkpoint "$T/$damage.safetensors" --out "$O/p.csv"
   refused "checkpoint: $damage, inspect" 1 "$damage.safetensors" inspect --checkpoint "$T/$damage.safetensors"
 done
+# Settings that do nothing beside the others are named in one warning.
+run train --dataset karate --head plain --width 8 --hidden 9 --chain-length 30 --label x --epochs 2 --json
+done_well "without effect: trains all the same"
+check "without effect: one warning" test "$(grep -c warning "$T/stderr")" -eq 1
+for setting in width hidden chain-length label; do
+  check "without effect: $setting is named" grep -q "warning: without effect.* $setting (" "$T/stderr"
+done
+run train --dataset karate --head residual --width 8 --epochs 2 --json
+check "without effect: nothing to say" test "$(grep -c "without effect" "$T/stderr")" -eq 0
+# What needs no tensor is refused before the engine is loaded.
+without_engine() { # without_engine NAME ARGUMENTS...
+  name=$1
+  shift
+  LD_DEBUG=files LD_DEBUG_OUTPUT=$T/loaded "$eignn" "$@" >/dev/null 2>"$T/why" </dev/null
+  if grep -q "libeignn-engine\|libtorch" "$T"/loaded.*; then fail "$name: without the engine" "it was loaded"; else ok "$name: without the engine"; fi
+  rm -f "$T"/loaded.*
+}
+mkdir "$T/no-run"
+refused "checkpoint: a folder without a run" 1 "$T/no-run/model.safetensors" evaluate --checkpoint "$T/no-run"
+refused "train --search: no such file" 1 "$T/nofile.toml" train --search "$T/nofile.toml"
+for command in "evaluate --checkpoint" "predict --out $T/p.csv --checkpoint" "attack --method fgsm --epsilon 0.1 --checkpoint" \
+  "explain --node 3 --checkpoint" "inspect --checkpoint" "train --search"; do
+  # shellcheck disable=SC2086
+  without_engine "$command: no such file" $command "$T/nowhere"
+done
+without_engine "checkpoint: a folder without a run" evaluate --checkpoint "$T/no-run"
 refused "checkpoint: missing" 1 "nothing.safetensors" evaluate --checkpoint "$T/nothing.safetensors"
 
 # The other models ---------------------------------------------------------------------------------------------------

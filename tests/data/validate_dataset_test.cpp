@@ -81,6 +81,12 @@ TEST(ValidateDataset, NamesLabelsThatDoNotFit) {
   EXPECT_EQ(refused(two_graphs(), [](Dataset& set) { set.labels = set.labels.to(torch::kInt64); }), "labels");
 }
 
+TEST(ValidateDataset, NamesNamesThatDoNotFit) {
+  EXPECT_EQ(refused([](Dataset& set) { set.node_names = {"Ada"}; }), "node_names");
+  EXPECT_EQ(refused([](Dataset& set) { set.class_names = {"one", "two", "three"}; }), "class_names");
+  EXPECT_EQ(refused([](Dataset& set) { set.class_names = {"one", "two"}; }), "");
+}
+
 TEST(ValidateDataset, NamesSplitsThatDoNotFit) {
   EXPECT_EQ(refused([](Dataset& set) { set.splits[0].train = torch::Tensor(); }), "splits[0].train");
   EXPECT_EQ(refused([](Dataset& set) { set.splits[0].val[0] = 34; }), "splits[0].val");

@@ -204,6 +204,13 @@ TEST(Edges, AreOfEignnAlone) {
   EXPECT_CONTAINS(message_of<ArgumentError>([&] { problem.explainer().edges(0, {}, {}); }), "(model)");
 }
 
+TEST(Edges, AreAskedForInNumbersThatMakeSense) {
+  ExplainProblem problem(eignn_options(Head::plain), chain_graph(1, 4));
+  auto explainer = problem.explainer();
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { explainer.edges(0, {}, {-1, 0}); }), "(exact)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { explainer.edges(0, {}, {1, -2}); }), "(keep)");
+}
+
 // ---- files
 
 TEST(ExplanationFiles, NamesMayHoldAnything) {

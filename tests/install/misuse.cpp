@@ -2,11 +2,14 @@
 // that the answer is right. Built with AddressSanitizer where the package was (./dev asan).
 #include <eignn/attack.h>
 #include <eignn/error.h>
+#include <eignn/explain.h>
 #include <eignn/inspect.h>
+#include <eignn/new_node.h>
 #include <eignn/search.h>
 #include <eignn/solver.h>
 #include <eignn/train.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -252,6 +255,107 @@ void with_models() {
   works("inspect: the data set", [&] { return inspect(data).graph.components == 1; });
 }
 
+void with_explanations() {
+  const auto labels = torch::arange(40).remainder(2);
+  const auto data = make_dataset(ring(40), matrix(40, m, 0) + labels.unsqueeze(1), labels);
+  const auto model = train(data, TrainOptions{}.set("epochs", "3")).model;
+  const auto gcn = train(data, TrainOptions{}.model(GcnOptions{}).set("epochs", "3")).model;
+  Dataset short_of_rows = data, beyond = data, without_features = data;
+  short_of_rows.features = data.features.narrow(0, 0, 39);
+  beyond.graph.target[0] = 1000;
+  without_features.features = torch::Tensor();
+  for (const int64_t node : {int64_t{-1}, int64_t{40}, INT64_MAX, INT64_MIN}) {
+    const std::string at = " node " + std::to_string(node);
+    refused("explain:" + at, [&] { explain(model, data, node); });
+    refused("explain_edges:" + at, [&] { explain_edges(model, data, node); });
+  }
+  for (const int64_t k : {int64_t{-1}, int64_t{2}, INT64_MAX}) {
+    const std::string of = " class " + std::to_string(k);
+    refused("explain:" + of, [&] { explain(model, data, 3, k); });
+    refused("explain_edges:" + of, [&] { explain_edges(model, data, 3, k); });
+  }
+  for (const auto& [what, wrong] :
+       {std::pair<std::string, const Dataset&>("too few rows of features", short_of_rows),
+        {"arcs beyond its nodes", beyond},
+        {"no features", without_features}}) {
+    refused("explain: " + what, [&] { explain(model, wrong, 3); });
+    refused("influence: " + what, [&] { influence(model, wrong); });
+    refused("explain_edges: " + what, [&] { explain_edges(model, wrong, 3); });
+    refused("predict: " + what, [&] { model.predict(wrong); });
+  }
+  refused("explain: other features", [&] { explain(model, make_dataset(ring(n), matrix(n, m + 1, 0)), 3); });
+  refused("influence: a sample of none", [&] { influence(model, data, {/*sample=*/0}); });
+  refused("influence: a sample below none", [&] { influence(model, data, {/*sample=*/-5}); });
+  refused("explain_edges: of a GCN", [&] { explain_edges(gcn, data, 3); });
+  refused("explain_edges: less than no exact ones",
+          [&] { explain_edges(model, data, 3, {}, {/*exact=*/-1}); });
+  refused("explain_edges: fewer than no rows", [&] { explain_edges(model, data, 3, {}, {1, /*keep=*/-1}); });
+  refused("find_node: no such name", [&] { find_node(data, "Bob"); });
+  refused("find_node: a number beyond", [&] { find_node(data, "40"); });
+  refused("find_class: no such name", [&] { find_class(data, "chess"); });
+  works("explain: the contributions add up", [&] {
+    const auto why = explain(model, data, 3);
+    return std::abs(why.sum - why.score) <= 1e-4 * (1 + std::abs(why.score));
+  });
+  works("influence: of more nodes than there are",
+        [&] { return influence(model, data, {1000}).sample == 40; });
+  works("explain_edges: more exact ones than edges",
+        [&] { return explain_edges(model, data, 3, {}, {1000}).edges <= 40; });
+}
+
+void with_new_nodes() {
+  const auto labels = torch::arange(40).remainder(2);
+  const auto data = make_dataset(ring(40), matrix(40, m, 0) + labels.unsqueeze(1), labels);
+  const auto model = train(data, TrainOptions{}.set("epochs", "3")).model;
+  const std::vector<NewNode::Feature> all = {{"0", "1"}, {"1", "0.5"}, {"2", "-1"}, {"3", "2e-3"}};
+  const auto with = [](std::vector<NewNode::Feature> features, std::vector<NewNode::Neighbour> neighbours) {
+    return NewNode{"new", std::move(features), std::move(neighbours)};
+  };
+  refused("new node: no features", [&] { with_node(data, {}); });
+  refused("new node: a feature too few", [&] { with_node(data, with({all[0], all[1], all[2]}, {})); });
+  refused("new node: a feature that is none", [&] {
+    with_node(data, with({all[0], all[1], all[2], all[3], {"age", "3"}}, {}));
+  });
+  refused("new node: a feature twice", [&] {
+    with_node(data, with({all[0], all[0], all[1], all[2], all[3]}, {}));
+  });
+  for (const char* text : {"", "NaN", "inf", "ten", "1e999"})
+    refused(std::string("new node: a feature of '") + text + "'", [&] {
+      with_node(data, with({{"0", text}, all[1], all[2], all[3]}, {}));
+    });
+  refused("new node: a neighbour that is none", [&] { with_node(data, with(all, {{"40"}})); });
+  refused("new node: a neighbour below 0", [&] { with_node(data, with(all, {{"-1"}})); });
+  refused("new node: a neighbour twice", [&] { with_node(data, with(all, {{"3"}, {"3"}})); });
+  for (const double weight :
+       {0.0, -1.0, 2.5, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    refused("new node: an arc of weight " + std::to_string(weight), [&] {
+      with_node(data, with(all, {{"3", weight}}));
+    });
+  Dataset short_of_rows = data, beyond = data, without_features = data, short_labels = data;
+  short_of_rows.features = data.features.narrow(0, 0, 39);
+  beyond.graph.row_begin.back() += 100;
+  without_features.features = torch::Tensor();
+  short_labels.labels = labels.narrow(0, 0, 39);
+  for (const auto& [what, wrong] :
+       {std::pair<std::string, const Dataset&>("too few rows of features", short_of_rows),
+        {"offsets beyond the arcs", beyond},
+        {"no features", without_features},
+        {"too few labels", short_labels}}) {
+    refused("new node: data with " + what, [&] { with_node(wrong, with(all, {{"3"}})); });
+    refused("parse_node: data with " + what, [&] { parse_node(wrong, "1,2,3,4", "3"); });
+  }
+  refused("parse_node: a quote without an end", [&] { parse_node(data, "\"1,2,3,4", ""); });
+  refused("parse_node: a feature without a name", [&] { parse_node(data, "1,2", "3"); });
+  refused("parse_node: a weight that is none", [&] { parse_node(data, "1,2,3,4", "3:heavy"); });
+  works("new node: it is the last, and can be predicted", [&] {
+    const auto more = with_node(data, with(all, {{"3"}, {"39"}}));
+    return more.nodes() == 41 && model.predict(more).classes.size(0) == 41;
+  });
+  works("new node: without neighbours", [&] {
+    return model.predict(with_node(data, parse_node(data, "1,2,3,4", ""))).classes.size(0) == 41;
+  });
+}
+
 }  // namespace
 
 int main() {
@@ -260,6 +364,8 @@ int main() {
   with_graphs();
   with_data_sets();
   with_models();
+  with_explanations();
+  with_new_nodes();
   std::printf("misuse: %d failed\n", failures);
   return failures == 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include "eignn/inspect.h"
 #include "eignn/search.h"
 #include "eignn/train.h"
+#include "eignn/warning.h"
 #include "support/message_of.h"
 #include "support/oracle.h"
 #include "support/temporary_folder.h"
@@ -225,6 +227,20 @@ TEST(Library, InspectsDataInMemory) {
   EXPECT_EQ(inspection.plan->solver, train(data, brief()).result.solver);
   EXPECT_CONTAINS(to_json(inspection), "\"edge_homophily\": 1.0");
   EXPECT_FALSE(inspect(data.graph).labels) << "a bare graph has none";
+}
+
+TEST(Library, WarnsOfSettingsThatHaveNoEffectBesideTheOthers) {
+  const Dataset data = communities(40, 1);
+  std::vector<std::string> heard;
+  const WarningScope scope([&](const std::string& message) { heard.push_back(message); });
+  const auto about_effect = [&] {
+    return std::count_if(heard.begin(), heard.end(),
+                         [](const std::string& message) { return message.rfind("without effect", 0) == 0; });
+  };
+  train(data, brief());
+  EXPECT_EQ(about_effect(), 0);
+  train(data, brief().set("width", "9"));
+  EXPECT_EQ(about_effect(), 1);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "data/atomic_file.h"
 #include "eignn/error.h"
+#include "eignn/warning.h"
 #include "run/search.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
@@ -46,6 +47,29 @@ TEST(RunSet, KeepsTheJobsOrderWhateverEndsFirst) {
   EXPECT_EQ(runs[0].split, 3);
   EXPECT_EQ(runs[3].split, 0);
   EXPECT_EQ(seen.size(), 4u);
+}
+
+TEST(RunSet, WarningsOfEveryWorkerReachTheCaller) {
+  std::set<std::string> heard;  // without a lock: warnings come one at a time
+  std::set<std::thread::id> threads;
+  const WarningScope scope([&](const std::string& message) { heard.insert(message); });
+  std::mutex lock;
+  std::atomic<int> waiting{0};
+  in_parallel(4, 4, [&](size_t k) {
+    for (++waiting; waiting < 4;) std::this_thread::yield();  // so that each thread has one
+    {
+      const std::lock_guard<std::mutex> guard(lock);
+      threads.insert(std::this_thread::get_id());
+    }
+    warn(std::to_string(k));
+  });
+  EXPECT_EQ(threads.size(), 4u);
+  EXPECT_EQ(heard, (std::set<std::string>{"0", "1", "2", "3"}));
+}
+
+TEST(RunSet, WorkersOfACallerWithoutAHookWarnNobody) {
+  EXPECT_FALSE(warning_hook());
+  in_parallel(3, 3, [](size_t) { warn("to nobody"); });
 }
 
 TEST(RunSet, DoesNotRunWhatIsFinished) {

@@ -37,6 +37,47 @@ TEST(Config, UnknownOrBrokenEntriesAreNamed) {
   EXPECT_THROW(apply_toml(config, "lr = fast\n", {}, "file.toml"), DataError);
 }
 
+TEST(Config, SettingsWithoutEffectBesideTheOthersAreNamed) {
+  const auto idle = [](const std::map<std::string, std::string>& texts) {
+    TrainConfig config;
+    assign(config, texts);
+    validate(config);
+    std::set<std::string> given;
+    for (const auto& [name, text] : texts) given.insert(name);
+    return idle_settings_in_words(config, given);
+  };
+  EXPECT_EQ(idle({{"width", "8"}, {"gamma", "0.7"}}),
+            "without effect under these settings: width (the residual head alone reads it)");
+  EXPECT_EQ(idle({{"width", "8"}, {"blocks", "1"}, {"head", "residual"}, {"dropout", "0.5"}}), "");
+  EXPECT_CONTAINS(idle({{"hidden", "8"}}), "hidden (there is one layer");
+  EXPECT_EQ(idle({{"hidden", "8"}, {"layers", "2"}, {"dropout", "0.5"}}), "");
+  EXPECT_CONTAINS(idle({{"dropout", "0.5"}}), "dropout (");
+  EXPECT_EQ(idle({{"dropout", "0.5"}, {"head", "l2"}}), "");
+  EXPECT_CONTAINS(idle({{"dropout", "0.5"}, {"equilibria", "0"}, {"gamma", "0.5"}}), "gamma (");
+  EXPECT_CONTAINS(idle({{"encoder-activation", "relu"}}), "encoder-activation (there is no encoder)");
+  EXPECT_CONTAINS(idle({{"dataset", "karate"}, {"chain-length", "9"}}), "chain-length (");
+  EXPECT_EQ(idle({{"chain-length", "9"}, {"noise", "1"}}), "");
+  EXPECT_CONTAINS(idle({{"label", "club"}}), "label (the data set has no tables)");
+  EXPECT_EQ(idle({{"label", "club"}, {"dataset", "./mine"}}), "");
+  EXPECT_CONTAINS(idle({{"normalise", "out-in"}}), "normalise (");
+  EXPECT_EQ(idle({{"normalise", "out-in"}, {"direction", "undirected,out"}}), "");
+  EXPECT_CONTAINS(idle({{"model", "gcn"}, {"layers", "1"}, {"hidden", "8"}}), "hidden (there is one layer)");
+  EXPECT_CONTAINS(idle({{"model", "mlp"}, {"self-loops", "off"}}),
+                  "self-loops (mlp does not read the graph)");
+  EXPECT_CONTAINS(idle({{"model", "gat"}, {"direction", "in"}, {"normalise", "out-in"}}), "normalise (");
+}
+
+TEST(Config, EverySettingThatCanBeWithoutEffectExists) {
+  for (const std::string& model : model_names()) {
+    TrainConfig config;
+    config.dataset = "karate";
+    assign(config, "model", model);
+    const auto read = to_strings(config);
+    for (const IdleSetting& setting : idle_settings(config))
+      EXPECT_TRUE(read.count(setting.name)) << model << " does not read " << setting.name;
+  }
+}
+
 TEST(Config, ValidationNamesTheField) {
   auto message = [](auto change) -> std::string {
     TrainConfig config;
