@@ -728,3 +728,13 @@ if __name__ == "__main__":
         sys.exit("usage: reliability_test.py EIGNN FAULTS.so [TestCase.test_name ...]")
     EIGNN, FAULTS = str(pathlib.Path(sys.argv[1]).resolve()), str(pathlib.Path(sys.argv[2]).resolve())
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+        for words in (["predict", "--top"], ["explain", "--node", 3, "--top"], ["explain", "--influence", "--sample"]):
+            command = [*words[:-1], "--checkpoint", self.work / "r--jobs02/split-0"]
+            for text in ("010x", "0x10", "1e3", "1.5", "18446744073709551617", "-9223372036854775809"):
+                self.refused([*command, f"{words[-1]}={text}"], words[-1], "out of range" if len(text) > 10 else "whole number", code=2)
+        explain = ["explain", "--checkpoint", self.work / "r--jobs02/split-0", "--json"]
+        self.assertEqual(len(json.loads(self.accepted([*explain, "--node", 3, "--top", "010"]).stdout)["nodes"]), 10)
+        self.assertEqual(json.loads(self.accepted([*explain, "--influence", "--sample", "010"]).stdout)["runs"][0]["sample"], 10)
+        top = ["predict", "--checkpoint", self.work / "r--jobs02/split-0", "--out", self.work / "top.csv", "--top"]
+        self.accepted([*top, "9223372036854775807"])
+        self.refused([*top, "-1"], "--top", "out of range", code=2)
