@@ -84,9 +84,9 @@ class Case(unittest.TestCase):
         return subprocess.run([EIGNN, *[word if isinstance(word, bytes) else str(word) for word in words]], timeout=timeout,
                               env={**self.environment, **(environment or {})}, text=True, errors="replace", **options)
 
-    def start(self, words):
+    def start(self, words, environment=None):
         process = subprocess.Popen([EIGNN, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment)
+                                   env={**self.environment, **(environment or {})})
         self.started.append(process)
         return process
 
@@ -127,8 +127,8 @@ class Jobs(Case):
         grid.write_text("lr = [0.01, 0.05]\n")
         return grid
 
-    def started_with_children(self, words):
-        parent = self.start(words)
+    def started_with_children(self, words, environment=None):
+        parent = self.start(words, environment)
         self.assertTrue(wait_for(lambda: len(children_of(parent.pid)) == 2), "two children")
         return parent, children_of(parent.pid)
 
@@ -154,6 +154,43 @@ class Jobs(Case):
             self.accepted(["train", "--resume", folder])
             for k in range(4):
                 self.assertEqual((folder / f"split-{k}/model.safetensors").read_bytes(), self.model(f"plain/split-{k}"))
+
+    def test_children_are_sent_the_signal_that_came(self):
+        words = self.train("--split", "all", "--jobs", 2, epochs=100000)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            sent, folder = self.work / f"sent-{number}", self.work / f"r-{number}"
+            parent, children = self.started_with_children([*words, "--out", folder],
+                                                          {"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SIGNALS": str(sent)})
+            self.assertTrue(wait_for(lambda: all((folder / f"split-{k}/metrics.jsonl").exists() for k in (0, 1))))
+            parent.send_signal(number)
+            errors = parent.communicate(timeout=60)[1]
+            self.assertEqual(parent.returncode, 130, errors)
+            self.assertEqual(sent.read_text().split(), [str(int(number))] * 2)
+            for k in (0, 1):
+                self.assertTrue((folder / f"split-{k}/resume.safetensors").exists())
+
+    def test_an_interruption_that_the_parent_passes_on_is_no_second_one(self):
+        """Ctrl-C reaches parent and child at once; the parent may pass it on when the machine has time for it."""
+        wrapper = f"""
+import signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:] + ["--parent", str(__import__("os").getpid())], stderr=subprocess.PIPE, text=True)
+time.sleep(3)
+subprocess.run(["kill", "-INT", str(child.pid)])  # by another process than its parent, as from the terminal
+deadline = time.time() + 60
+while child.poll() is None and time.time() < deadline:
+    time.sleep(0.7)
+    if child.poll() is None:
+        child.send_signal(signal.SIGINT)
+print(child.wait(), child.stderr.read())
+"""
+        folder = self.work / "r"
+        # One epoch takes some seconds here, so that the signals come during it.
+        slow = ["--dataset", "chains", "--chain-length", 400, "--chains-per-class", 200, "--solver", "sparse", "--threads", 1,
+                "--epochs", 100000, "--patience", 100000, "--dtype", "float64"]
+        result = subprocess.run([sys.executable, "-c", wrapper, EIGNN, "train", *map(str, slow), "--out", str(folder)], capture_output=True,
+                                text=True, env=self.environment, timeout=120)
+        self.assertTrue(result.stdout.startswith("130 "), result.stdout + result.stderr)
+        self.assertTrue((folder / "resume.safetensors").exists())
 
     def test_a_signal_while_children_start_is_an_interruption(self):
         words = self.train("--split", "all", "--jobs", 2, epochs=2000)
