@@ -351,3 +351,8 @@ void run_train(const TrainFlags& flags) {
 }
 
 }  // namespace eignn::cli
+  if (flags.config_changed)  // people edit this file on purpose
+    warning(
+        fmt::format("the settings in {} were changed after they were written, and are taken as they are; "
+                    "without its line '# digest' this is not said",
+                    flags.config_file));

@@ -481,6 +481,23 @@ class Damage(Case):
         shutil.rmtree(self.work / "r/split-3")
         config.write_text(config.read_text().replace("lr = 0.01", "lr = 0.03"))
         self.refused(["train", "--resume", self.work / "r"], "config.toml", "changed")
+    def test_changed_settings_that_are_given_again_are_said(self):
+        self.accepted(self.train("--out", self.work / "r", epochs=3))
+        config = self.work / "r/config.toml"
+        again = ["train", "--config", config, "--json"]
+        self.assertNotIn("changed", self.accepted(again).stderr)
+        original = config.read_bytes()
+        changed = bytearray(original)
+        changed[original.index(b"lr = 0.01") + 8] ^= 2  # 1 becomes 3
+        config.write_bytes(changed)
+        result = self.accepted(again)
+        self.assertEqual(json.loads(result.stdout)["config"]["lr"], 0.03)
+        warnings = [line for line in result.stderr.splitlines() if "warning" in line and "config.toml" in line]
+        self.assertEqual(len(warnings), 1, result.stderr)
+        self.assertIn("were changed after", warnings[0])
+        config.write_text("\n".join(line for line in config.read_text().splitlines() if not line.startswith("# digest")) + "\n")
+        self.assertNotIn("changed", self.accepted(again).stderr)
+
 
 
 class NoDeadEnds(Case):
