@@ -185,6 +185,8 @@ JobOptions options_of_runs(const Flags& flags) {
       inner(reports);
     };
   };
+  if (flags.batch_runs > 0 && !flags.json)
+    note("a batch saves nothing on its way: a run of it is kept when it has ended (--batch-runs)");
   return options;
 }
 

@@ -271,6 +271,12 @@ print(child.wait(), child.stderr.read())
             left = {pathlib.Path(path).name for path in self.names(name)}
             self.assertLessEqual(left, {"config.toml", "metrics.jsonl"})
 
+    def test_a_batch_says_that_it_saves_nothing_on_its_way(self):
+        grid = self.grid()
+        for name, words in (("splits", ["--split", "all"]), ("search", ["--search", grid])):
+            result = self.accepted(self.train(*words, "--batch-runs", 2, "--out", self.work / name, epochs=3))
+            self.assertIn("kept when it has ended", result.stderr)
+
     def test_a_batch_of_many_runs_has_files_enough(self):
         make_data(self.data, splits=60)
         words = " ".join(f"'{word}'" for word in [EIGNN, *self.train("--split", "all", "--batch-runs", 60, "--out", self.work / "r", epochs=3)])
