@@ -78,7 +78,8 @@ void record_failure(const Job& job, const std::string& message) {
 void tidy(const std::string& folder, bool keep_model) {
   if (folder.empty() || !std::filesystem::is_directory(folder)) return;
   std::vector<std::string> scraps = {"job.toml", "errors.txt", "failure.txt", "resume.safetensors"};
-  if (!keep_model) scraps.insert(scraps.end(), {"model.safetensors", "predictions.csv"});
+  if (!keep_model)
+    scraps.insert(scraps.end(), {"model.safetensors", "predictions.csv", "prediction_sets.csv"});
   const auto names = names_in_folder(folder);
   const auto is_scrap = [&](const std::string& name) {
     return name == ".lock" || name.find(".tmp-") != std::string::npos ||

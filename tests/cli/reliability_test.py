@@ -220,7 +220,7 @@ print(child.wait(), child.stderr.read())
                 self.accepted(command)
                 whole = self.names(folder)
                 for summary in list(folder.rglob("summary.json")):
-                    for scrap in scraps + (["model.safetensors", "predictions.csv"] if name == "search" else []):
+                    for scrap in scraps + (["model.safetensors", "predictions.csv", "prediction_sets.csv"] if name == "search" else []):
                         (summary.parent / scrap).write_text("left")
                 self.accepted(command)
                 self.assertEqual(self.names(folder), whole)
