@@ -144,10 +144,14 @@ std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, 
   return results;
 }
 
-std::vector<int64_t> all_splits(const TrainConfig& config) {
-  std::vector<int64_t> splits(load_raw_dataset(config).splits.size());
+std::vector<int64_t> all_splits(const Dataset& data) {
+  std::vector<int64_t> splits(data.splits.size());
   std::iota(splits.begin(), splits.end(), 0);
   return splits;
+}
+
+std::vector<int64_t> all_splits(const TrainConfig& config) {
+  return all_splits(load_raw_dataset(config));
 }
 
 std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int64_t>& splits,

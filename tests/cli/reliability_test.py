@@ -481,12 +481,6 @@ class Damage(Case):
         place.write_text(original)
         self.accepted(words)
 
-    def test_changed_settings_of_a_set_are_refused(self):
-        self.accepted(self.train("--split", "all", "--out", self.work / "r"))
-        config = self.work / "r/config.toml"
-        shutil.rmtree(self.work / "r/split-3")
-        config.write_text(config.read_text().replace("lr = 0.01", "lr = 0.03"))
-        self.refused(["train", "--resume", self.work / "r"], "config.toml", "changed")
     def test_changed_settings_that_are_given_again_are_said(self):
         self.accepted(self.train("--out", self.work / "r", epochs=3))
         config = self.work / "r/config.toml"
@@ -504,6 +498,12 @@ class Damage(Case):
         config.write_text("\n".join(line for line in config.read_text().splitlines() if not line.startswith("# digest")) + "\n")
         self.assertNotIn("changed", self.accepted(again).stderr)
 
+    def test_changed_settings_of_a_set_are_refused(self):
+        self.accepted(self.train("--split", "all", "--out", self.work / "r"))
+        config = self.work / "r/config.toml"
+        shutil.rmtree(self.work / "r/split-3")
+        config.write_text(config.read_text().replace("lr = 0.01", "lr = 0.03"))
+        self.refused(["train", "--resume", self.work / "r"], "config.toml", "changed")
 
 
 class NoDeadEnds(Case):
@@ -669,12 +669,67 @@ class EarlyFailures(Case):
         self.assertEqual((self.work / "r/metrics.jsonl").read_text(), "")
         self.accepted(self.train("--out", self.work / "r"))
 
-    def test_a_disk_without_room_for_a_batch_is_seen_before_the_first_epoch(self):
+    def test_a_disk_without_room_for_all_runs_is_seen_before_the_first(self):
         # Room for one run, but not for the four.
-        words = self.train("--split", "all", "--batch-runs", 4, "--out", self.work / "r")
-        self.refused(words, "MB", "free some space", environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "20000"})
-        self.assertEqual({path.read_text() for path in (self.work / "r").rglob("metrics.jsonl")}, {""})
-        self.accepted(words)
+        short = {"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "100000"}
+        self.accepted(self.train("--split", 0, "--out", self.work / "one"), environment=short)
+        for name, more in (("one by one", []), ("jobs", ["--jobs", 2]), ("batch", ["--batch-runs", 4])):
+            folder = self.work / name
+            words = self.train("--split", "all", *more, "--out", folder)
+            self.refused(words, "the 4 runs will write", "MB", "free some space", environment=short)
+            self.assertEqual(list(folder.rglob("metrics.jsonl")), [])
+            self.accepted(words)
+            shutil.rmtree(folder / "split-2")
+            self.accepted(words, environment=short)  # one run is left
+
+    def test_a_disk_without_room_for_a_search_is_seen_before_its_first_run(self):
+        grid = self.work / "grid.toml"
+        grid.write_text("lr = [0.01, 0.05]\n")
+        for name, more in (("jobs", ["--jobs", 2]), ("batch", ["--batch-runs", 4])):
+            folder = self.work / name
+            words = self.train("--search", grid, *more, "--out", folder)
+            self.refused(words, "the 8 runs will write", "free some space", environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "100000"})
+            self.assertEqual(list(folder.rglob("metrics.jsonl")), [])
+            # Models are not kept: those of the runs under way alone need room.
+            self.accepted(words, environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "240000"})
+        grid.write_text("lr = [0.01, 0.05]\nsplits = [0]\nfinalists = 2\n")
+        self.refused(self.train("--search", grid, "--out", self.work / "final"), "the 8 runs will write",
+                     environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "100000"})
+
+    def test_a_disk_without_room_for_an_output_is_seen_before_the_work(self):
+        self.accepted(self.train("--out", self.work / "r"))
+        features, weight = self.work / "x.npy", self.work / "f.npy"
+        np.save(features, np.ones((120, 6), np.float32))
+        np.save(weight, np.eye(6, dtype=np.float32))
+        edges = self.work / "edges.txt"
+        edges.write_text("".join(f"{v} {v + 1}\n" for v in range(119)))
+        out = self.work / "out"
+        out.mkdir()
+        checkpoint = ["--checkpoint", self.work / "r"]
+        solve = ["solve", "--graph", edges, "--features", features, "--weight", weight, "--out"]
+        for space, words in ((1000, ["predict", *checkpoint, "--out", out / "p.csv"]),
+                             (1000, ["predict", *checkpoint, "--top", 1, "--out", out / "p.csv"]),
+                             (1000, ["predict", *checkpoint, "--out", out / "p.npy"]),
+                             (1000, ["attack", *checkpoint, "--method", "fgsm", "--epsilon", 0.1, "--out", out / "a.csv"]),
+                             (1000, ["explain", *checkpoint, "--node", 3, "--out", out / "e.csv"]),
+                             (1000, ["explain", *checkpoint, "--node", 3, "--out", out / "e.dot"]),
+                             (1000, ["explain", *checkpoint, "--node", 3, "--edges", "--out", out / "e.csv"]),
+                             (1000, ["explain", *checkpoint, "--influence", "--out", out / "i.csv"]),
+                             (1000, [*solve, out / "z.npy"]),
+                             (3500, [*solve, out / "z.npy", "--exponents", out / "x.npy"]),
+                             (50, ["convert", "--dataset", self.data, "--out", out / "c.npz"]),
+                             (1000, ["convert", "--dataset", self.data, "--out", out / "c"]),
+                             (1000, ["fetch", "cornell", "--to", out, "--mirror", "http://127.0.0.1:9"])):
+            line = self.refused(words, "will write about", "free some space", environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": str(space)})
+            self.assertIn(str(out), line)
+            self.assertEqual([path for path in out.rglob("*") if path.is_file()], [], words)
+            if words[0] != "fetch":
+                self.accepted(words)
+                for path in [path for path in out.rglob("*") if path.is_file()]:
+                    path.unlink()
+                shutil.rmtree(out / "c", ignore_errors=True)
+        # A device is no disk.
+        self.accepted([*solve, "/dev/null"], environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "0"})
 
     def test_names_of_folders_that_a_page_cannot_hold(self):
         raw = os.fsencode(self.work) + b"/\xff\xfe"
@@ -715,6 +770,16 @@ class Small(Case):
         for words in (["attack", "--checkpoint", "x", "--method", "pgd", "--epsilon", "1"], ["bench", "chains"]):
             for flag in ("--steps", "--noise-seed") if words[0] == "attack" else ("--blocks", "--check-epochs", "--published-epochs", "--batch-runs"):
                 self.refused([*words, f"{flag}=18446744073709551617"], flag, "out of range", code=2)
+        for words in (["predict", "--top"], ["explain", "--node", 3, "--top"], ["explain", "--influence", "--sample"]):
+            command = [*words[:-1], "--checkpoint", self.work / "r--jobs02/split-0"]
+            for text in ("010x", "0x10", "1e3", "1.5", "18446744073709551617", "-9223372036854775809"):
+                self.refused([*command, f"{words[-1]}={text}"], words[-1], "out of range" if len(text) > 10 else "whole number", code=2)
+        explain = ["explain", "--checkpoint", self.work / "r--jobs02/split-0", "--json"]
+        self.assertEqual(len(json.loads(self.accepted([*explain, "--node", 3, "--top", "010"]).stdout)["nodes"]), 10)
+        self.assertEqual(json.loads(self.accepted([*explain, "--influence", "--sample", "010"]).stdout)["runs"][0]["sample"], 10)
+        top = ["predict", "--checkpoint", self.work / "r--jobs02/split-0", "--out", self.work / "top.csv", "--top"]
+        self.accepted([*top, "9223372036854775807"])
+        self.refused([*top, "-1"], "--top", "out of range", code=2)
         self.refused(["bench", "scaling", "--up-to", "0400x"], "--up-to", code=2)
         self.refused(["bench", "scaling", "--up-to", "0999"], "999 is out of range", code=2)
         self.refused(["reproduce", "chains-binary", "--seeds", "18446744073709551617"], "--seeds", "out of range", code=2)
@@ -788,13 +853,3 @@ if __name__ == "__main__":
         sys.exit("usage: reliability_test.py EIGNN FAULTS.so [TestCase.test_name ...]")
     EIGNN, FAULTS = str(pathlib.Path(sys.argv[1]).resolve()), str(pathlib.Path(sys.argv[2]).resolve())
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
-        for words in (["predict", "--top"], ["explain", "--node", 3, "--top"], ["explain", "--influence", "--sample"]):
-            command = [*words[:-1], "--checkpoint", self.work / "r--jobs02/split-0"]
-            for text in ("010x", "0x10", "1e3", "1.5", "18446744073709551617", "-9223372036854775809"):
-                self.refused([*command, f"{words[-1]}={text}"], words[-1], "out of range" if len(text) > 10 else "whole number", code=2)
-        explain = ["explain", "--checkpoint", self.work / "r--jobs02/split-0", "--json"]
-        self.assertEqual(len(json.loads(self.accepted([*explain, "--node", 3, "--top", "010"]).stdout)["nodes"]), 10)
-        self.assertEqual(json.loads(self.accepted([*explain, "--influence", "--sample", "010"]).stdout)["runs"][0]["sample"], 10)
-        top = ["predict", "--checkpoint", self.work / "r--jobs02/split-0", "--out", self.work / "top.csv", "--top"]
-        self.accepted([*top, "9223372036854775807"])
-        self.refused([*top, "-1"], "--top", "out of range", code=2)
