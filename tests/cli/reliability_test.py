@@ -172,9 +172,10 @@ class Jobs(Case):
     def test_an_interruption_that_the_parent_passes_on_is_no_second_one(self):
         """Ctrl-C reaches parent and child at once; the parent may pass it on when the machine has time for it."""
         wrapper = f"""
-import signal, subprocess, sys, time
-child = subprocess.Popen(sys.argv[1:] + ["--parent", str(__import__("os").getpid())], stderr=subprocess.PIPE, text=True)
-time.sleep(3)
+import os, signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:] + ["--parent", str(os.getpid())], stderr=subprocess.PIPE, text=True)
+while child.poll() is None and not os.path.exists(sys.argv[-1] + "/metrics.jsonl"):
+    time.sleep(0.05)
 subprocess.run(["kill", "-INT", str(child.pid)])  # by another process than its parent, as from the terminal
 deadline = time.time() + 60
 while child.poll() is None and time.time() < deadline:
@@ -185,7 +186,7 @@ print(child.wait(), child.stderr.read())
 """
         folder = self.work / "r"
         # One epoch takes some seconds here, so that the signals come during it.
-        slow = ["--dataset", "chains", "--chain-length", 400, "--chains-per-class", 200, "--solver", "sparse", "--threads", 1,
+        slow = ["--dataset", "chains", "--chain-length", 400, "--chains-per-class", 100, "--solver", "sparse", "--threads", 1,
                 "--epochs", 100000, "--patience", 100000, "--dtype", "float64"]
         result = subprocess.run([sys.executable, "-c", wrapper, EIGNN, "train", *map(str, slow), "--out", str(folder)], capture_output=True,
                                 text=True, env=self.environment, timeout=120)
