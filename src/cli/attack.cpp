@@ -6,6 +6,7 @@
 #include "cli/flags.h"
 #include "data/atomic_file.h"
 #include "data/csv.h"
+#include "data/disk_space.h"
 #include "eignn/error.h"
 #include "report/table.h"
 #include "run/predictions_csv.h"
@@ -73,7 +74,11 @@ std::string csv_of(const Dataset& data, const torch::Tensor& attacked,
 
 void work(const Flags& flags) {
   const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
-  Attacker attacker(*restored.model, restored.dataset, nodes_to_attack(restored));
+  const auto attacked = nodes_to_attack(restored);
+  constexpr double row = 90;  // of csv_of, about
+  require_space_for_file(flags.out, row * static_cast<double>(attacked.numel() * flags.attacks.size()),
+                         "eignn attack");
+  Attacker attacker(*restored.model, restored.dataset, attacked);
   std::vector<AttackReport> reports;
   for (const AttackOptions& options : flags.attacks) reports.push_back(attacker.run(options));
   if (!flags.out.empty())

@@ -172,9 +172,11 @@ void check(TrainFlags& flags) {
   // The model first: which other settings there are is its business.
   if (const auto model = texts.find("model"); model != texts.end())
     assign(flags.config, "model", model->second);
-  if (!flags.config_file.empty())
-    flags.given =
-        apply_toml(flags.config, read_small_file(flags.config_file), flags.given, flags.config_file);
+  if (!flags.config_file.empty()) {
+    const std::string text = read_small_file(flags.config_file);
+    flags.config_changed = was_changed(text);
+    flags.given = apply_toml(flags.config, text, flags.given, flags.config_file);
+  }
   for (const auto& [name, text] : texts)
     if (name != "model") assign(flags.config, name, text);
   validate(flags.config);

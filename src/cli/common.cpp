@@ -17,7 +17,7 @@ namespace eignn::cli {
 
 namespace {
 
-volatile std::sig_atomic_t interrupt_count = 0;
+volatile std::sig_atomic_t first_signal = 0, passing_parent = 0;
 
 int64_t milliseconds_now() {
   timespec now = {};
@@ -27,12 +27,13 @@ int64_t milliseconds_now() {
 
 // `timeout` sends its signal to the process and then to its group: the same signal twice at once is one. A
 // second Ctrl-C comes later, and ends the process.
-void on_interrupt(int signal) {
+void on_interrupt(int signal, siginfo_t* from, void*) {
   static std::atomic<int64_t> first{0};
   static_assert(std::atomic<int64_t>::is_always_lock_free, "for use in a signal handler");
   constexpr int64_t at_once = 500;
-  interrupt_count = interrupt_count + 1;
-  if (signal != SIGINT) return;
+  if (first_signal == 0) first_signal = signal;
+  const bool passed_on = from->si_code == SI_USER && passing_parent > 0 && from->si_pid == passing_parent;
+  if (signal != SIGINT || passed_on) return;
   const int64_t now = milliseconds_now(), before = first.exchange(now);
   if (before == 0 || now - before < at_once) return;
   std::signal(SIGINT, SIG_DFL);
@@ -209,14 +210,26 @@ void warning(const std::string& message) {
   say(fmt::format("eignn: warning: {}\n", message));
 }
 
-void watch_for_interrupt() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+void watch_for_interrupt(int64_t parent) {
+  passing_parent = static_cast<std::sig_atomic_t>(parent);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction ours = {}, before = {};
+    ours.sa_sigaction = on_interrupt;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&ours.sa_mask);
+    sigaction(signal, &ours, &before);
     // One that is ignored from the start, as nohup does with SIGHUP, stays so.
-    if (std::signal(signal, on_interrupt) == SIG_IGN) std::signal(signal, SIG_IGN);
+    if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN)
+      sigaction(signal, &before, nullptr);
+  }
 }
 
 bool interrupted() {
-  return interrupt_count > 0;
+  return first_signal != 0;
+}
+
+int received_signal() {
+  return first_signal;
 }
 
 std::string duration_text(double seconds) {

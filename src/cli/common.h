@@ -84,9 +84,12 @@ void note(const std::string& message);     // a line on standard error, for peop
 void warning(const std::string& message);  // the same, marked as a warning
 
 /// True once SIGINT, SIGTERM or SIGHUP came after watch_for_interrupt(), which installs the handler. A second
-/// SIGINT, half a second later or more, ends the process.
+/// SIGINT, half a second later or more, ends the process, but where the process `parent` passes one on: it
+/// may be the one of the terminal's that came to both.
 bool interrupted();
-void watch_for_interrupt();
+void watch_for_interrupt(int64_t parent = 0);
+/// The first of them; 0: none yet.
+int received_signal();
 
 /// Thrown to end with exit code 130 after the work was saved.
 struct Interrupted {

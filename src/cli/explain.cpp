@@ -5,6 +5,7 @@
 
 #include "cli/flags.h"
 #include "data/atomic_file.h"
+#include "data/disk_space.h"
 #include "eignn/error.h"
 #include "explain/explainer.h"
 #include "report/explanation_files.h"
@@ -321,9 +322,21 @@ void explain_influence(const Flags& flags) {
   if (!flags.out.empty()) fmt::print("written to {}\n", flags.out);
 }
 
+// About how many bytes the file of an explanation will take: a row for each node and feature, or for each
+// edge; of a picture the top nodes, besides those on the paths from them.
+double bytes_to_write(const Flags& flags, const Dataset& data) {
+  constexpr double row = 30, edge = 30, shape = 200;
+  if (flags.edges) return edge * static_cast<double>(data.graph.arcs());
+  if (ends_with(flags.out, ".csv")) return row * static_cast<double>(data.nodes() + data.feature_count());
+  return shape * static_cast<double>(shown(flags, static_cast<size_t>(data.nodes())));
+}
+
 void work(const Flags& flags) {
+  constexpr double table_or_figure = 50'000;
+  if (flags.influence) require_space_for_file(flags.out, table_or_figure, "eignn explain");
   if (flags.influence) return explain_influence(flags);
   const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
+  require_space_for_file(flags.out, bytes_to_write(flags, restored.dataset), "eignn explain");
   const int64_t node = find_node(restored.dataset, flags.node);
   const auto class_number = flags.class_name.empty()
                                 ? std::optional<int64_t>()

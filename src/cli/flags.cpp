@@ -140,8 +140,8 @@ void add_predict(CLI::App& app) {
   auto flags = std::make_shared<PredictFlags>();
   add_restore_flags(*command, flags->settings, flags->checkpoint);
   command->add_option("--out", flags->out, "Where to write: FILE.csv or FILE.npy");
-  command->add_option("--top", flags->top,
-                      "The likeliest classes, so many, in the place of all probabilities");
+  add_whole(*command, "--top", flags->top,
+            "The likeliest classes, so many, in the place of all probabilities");
   command->add_flag("--probabilities", flags->probabilities,
                     "All probabilities beside --top; without --top they are there anyway");
   command->add_option("--node", flags->node,
@@ -211,7 +211,7 @@ void add_explain(CLI::App& app) {
   command->add_option("--node", flags->node, "The node, by its name or number");
   command->add_option("--class", flags->class_name,
                       "The class, label or target, by its name or number; the predicted one when not given");
-  command->add_option("--top", flags->top, "So many nodes, features or edges are shown; 0: all")
+  add_whole(*command, "--top", flags->top, "So many nodes, features or edges are shown; 0: all")
       ->capture_default_str();
   command->add_flag("--raw-units", flags->raw_units,
                     "Features count from the data's own zero, not from the mean of a standardisation");
@@ -220,7 +220,7 @@ void add_explain(CLI::App& app) {
       "What the score would be without an edge: first order for all, exact for the ten largest");
   command->add_flag("--influence", flags->influence,
                     "How far the model hears: the share of influence by distance, over a sample of nodes");
-  command->add_option("--sample", flags->sample, "--influence: so many nodes")->capture_default_str();
+  add_whole(*command, "--sample", flags->sample, "--influence: so many nodes")->capture_default_str();
   command->add_option("--beside", flags->beside, "--influence: another run to set beside; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--out", flags->out,

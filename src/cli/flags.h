@@ -17,7 +17,8 @@ struct TrainFlags {
   std::string recipe_used;  // "eignn/own"; empty: none
   std::string why_recipe;   // where a rule chose among several; else empty
   std::string out, resume, config_file, search_file, recipe, failure_file;
-  int64_t resumed_epochs = 0;  // of --resume; 0: as many as the run began with
+  bool config_changed = false;  // --config names a file whose digest does not match
+  int64_t resumed_epochs = 0;   // of --resume; 0: as many as the run began with
   int64_t jobs = 1, batch_runs = 0, parent = 0;
   std::string budget, models;  // of --search auto
   int64_t trials = 0, splits = 1;

@@ -40,11 +40,12 @@ std::string time_left(const Stopwatch& since_first, int64_t seen, int64_t remain
 }  // namespace
 
 JobOptions job_options(int64_t parallel, bool quiet, int64_t parent) {
-  watch_for_interrupt();
+  watch_for_interrupt(parent);
   JobOptions options;
   options.parallel = parallel;
   // Where the system does not end a child with its parent (run/child_process.h does so on Linux).
   options.interrupted = [parent] { return interrupted() || (parent > 0 && getppid() != parent); };
+  options.signal = received_signal;
   options.child = [](const JobOptions::Child& job) {
     std::vector<std::string> command = {
         own_path(), "train", "--json", "--failure-file", job.failure, "--parent", std::to_string(getpid())};

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cli/flags.h"
+#include "data/disk_space.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
 #include "report/table.h"
+#include "run/disk_estimate.h"
 #include "run/predictions_csv.h"
 #include "run/restored_run.h"
 
@@ -78,6 +81,15 @@ void write(const RestoredRun& restored, const Predictions& predictions, const Pr
                         restored.trained->class_names(), columns);
 }
 
+// About how many bytes write() will take.
+double bytes_to_write(const RestoredRun& restored, const PredictFlags& flags) {
+  const auto classes = static_cast<double>(restored.trained->classes());
+  if (flags.out.back() != 'v') return static_cast<double>(restored.data.nodes()) * classes * sizeof(double);
+  const bool all = flags.probabilities || flags.top == 0;
+  return bytes_of_node_rows(restored.data,
+                            std::min(2 * static_cast<double>(flags.top), 2 * classes) + (all ? classes : 0));
+}
+
 void work(const PredictFlags& flags) {
   DescribeNode describe;
   if (flags.has_node)
@@ -88,6 +100,7 @@ void work(const PredictFlags& flags) {
     throw UsageError("the model predicts numbers and no classes (--top, --probabilities); leave them out");
   const int64_t nodes = restored.data.nodes();
   const bool all = !flags.out.empty();
+  if (all) require_space_for_file(flags.out, bytes_to_write(restored, flags), "eignn predict");
   const auto predictions = restored.predictions(all ? torch::arange(nodes) : torch::tensor({nodes - 1}));
   if (all) write(restored, predictions, flags);
 

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <filesystem>
+#include <map>
+
 #include "cli/flags.h"
 #include "data/atomic_file.h"
+#include "data/disk_space.h"
 #include "data/edge_weights.h"
 #include "data/graph_file.h"
 #include "data/tensor_bytes.h"
@@ -80,6 +84,23 @@ class Outputs {
   std::vector<std::unique_ptr<AtomicFile>> files_;
 };
 
+// The disk of each output has room for all outputs in its folder.
+void require_space_for_outputs(const Flags& f, double n, double m, double element) {
+  std::map<std::string, std::pair<std::string, double>> folders;  // a file of each, and the bytes of all
+  const auto add = [&](const std::string& path, double bytes) {
+    if (path.empty()) return;
+    auto& [file, sum] = folders[std::filesystem::path(path).parent_path().string()];
+    file = path;
+    sum += bytes;
+  };
+  add(f.out, n * m * element);
+  add(f.grad_features, n * m * element);
+  add(f.grad_weight, m * m * element);
+  for (const auto& exponents : {f.exponents, f.grad_exponents}) add(exponents, n * sizeof(int64_t));
+  for (const auto& [folder, files] : folders)
+    require_space_for_file(files.first, files.second, "eignn solve");
+}
+
 void work(const Flags& f) {
   const TrainConfig& config = f.config;
   const auto given = f.settings.given();
@@ -117,6 +138,8 @@ void work(const Flags& f) {
         throw ConvergenceError("a value does not fit into float32", "--dtype", "use --dtype float64");
     }
 
+  require_space_for_outputs(f, static_cast<double>(n), static_cast<double>(m),
+                            static_cast<double>(torch::elementSize(options.dtype)));
   ArcList arcs = read_graph(f.graph, f.graph_format);
   check_node_range(arcs, n, f.graph);
   if (!given.count("edge-weights") && !arcs.weight.empty() && !arcs.weight_on_request)

@@ -22,6 +22,7 @@
 #include "report/columns_table.h"
 #include "report/table.h"
 #include "run/auto_search.h"
+#include "run/disk_estimate.h"
 #include "run/own_rule.h"
 #include "run/recipes.h"
 #include "run/result_json.h"
@@ -183,10 +184,17 @@ void say_start(const Flags& flags) {
   });
 }
 
+// How many runs are under way at a time, and what they leave. Runs of a batch save nothing on their way.
+ManyRuns many_runs(const Flags& flags, bool keep_models) {
+  return {flags.batch_runs > 0 ? flags.batch_runs : flags.jobs, keep_models, flags.batch_runs == 0};
+}
+
 // The options of several runs: the settings are said with the first epoch of the first of them.
 JobOptions options_of_runs(const Flags& flags) {
   JobOptions options = job_options(flags.jobs, flags.json);
   if (!flags.json) show_table(options);
+  if (flags.batch_runs > 0 && !flags.json)
+    note("a batch saves nothing on its way: a run of it is kept when it has ended (--batch-runs)");
   if (flags.json || !flags.resume.empty()) return options;
   options.watch = [&flags, watch = options.watch](int64_t epochs) -> JobOptions::Watch {
     return [&flags, inner = watch(epochs)](const std::vector<EpochReport>& reports) {
@@ -271,7 +279,12 @@ void train_all_splits(const TrainConfig& config, const std::string& out, const F
       lock.emplace(out);
       claim_folder(out, config);
     }
-    const auto jobs = jobs_of_splits(config, all_splits(config), out);
+    std::vector<Job> jobs;
+    {
+      const Dataset data = load_raw_dataset(config);
+      jobs = jobs_of_splits(config, all_splits(data), out);
+      require_space_for_runs(out, jobs, data, many_runs(flags, /*keep_models=*/true));
+    }
     return flags.batch_runs > 0 ? run_in_batches(jobs, flags.batch_runs, options)
                                 : run_jobs(jobs, flags.jobs, job_runner(options));
   };
@@ -291,22 +304,16 @@ void search(const Flags& flags) {
   JobOptions options = options_of_runs(flags);
   options.keep_models = false;
   const auto work = [&] {
-    std::optional<FolderLock> lock;
-    if (!flags.out.empty()) {
-      make_folders(flags.out);
-      lock.emplace(flags.out);
-      claim_folder(flags.out, "search.toml", text + "# on top of:\n" + commented(to_toml(flags.config)));
+    size_t splits = 0;
+    {
+      const Dataset data = load_raw_dataset(plan.points[0]);
+      splits = data.splits.size();
+      require_space_for_search(plan, data, flags.out, many_runs(flags, /*keep_models=*/false));
     }
-    const auto splits = all_splits(plan.points[0]);
-    SearchResult result = run_search(plan, static_cast<int64_t>(splits.size()), flags.out,
-                                     flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
-                                                          : run_individually(flags.jobs, job_runner(options)),
-                                     report);
-    if (!flags.out.empty()) {
-      write_file_atomically(flags.out + "/trials.json", trials_json(result.trials).dump(1) + "\n");
-      write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
-    }
-    return result;
+    return run_search(plan, static_cast<int64_t>(splits), flags.out,
+                      flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
+                                           : run_individually(flags.jobs, job_runner(options)),
+                      report, text + "# on top of:\n" + commented(to_toml(flags.config)));
   };
   const SearchResult result = resumable([&] { return flags.out.empty() ? "" : "the same command"; }, work);
   if (flags.json) {
@@ -449,6 +456,11 @@ TrainFlags with_own_rule(TrainFlags flags, std::optional<Dataset>& raw) {
 
 void run_train(const TrainFlags& given) {
   if (!given.resume.empty()) return resume(given);
+  if (given.config_changed)  // people edit this file on purpose
+    warning(
+        fmt::format("the settings in {} were changed after they were written, and are taken as they are; "
+                    "without its line '# digest' this is not said",
+                    given.config_file));
   std::optional<Dataset> raw;
   const TrainFlags flags = with_own_rule(given, raw);
   if (flags.searches_automatically()) return search_automatically(flags);

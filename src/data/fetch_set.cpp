@@ -34,6 +34,7 @@ std::string on_mirror(const std::string& url, const std::string& mirror) {
 #include <map>
 
 #include "data/atomic_file.h"
+#include "data/disk_space.h"
 #include "data/download.h"
 #include "data/sha256.h"
 #include "data/unzip.h"
@@ -104,6 +105,19 @@ Fetched check_copy(const NamedSet& set, const std::string& folder, Fetched resul
   return result;
 }
 
+// What is still to be downloaded, where the catalogue knows the sizes.
+double bytes_to_fetch(const NamedSet& set, const std::string& folder) {
+  double sum = 0;
+  for (const RemoteFile& file : set.files) {
+    const std::string path = folder + "/" + file.path;
+    std::error_code missing;
+    if (file.size < 0 || fs::exists(path, missing)) continue;
+    const auto there = fs::file_size(path + ".part", missing);
+    sum += std::max(0.0, static_cast<double>(file.size) - (missing ? 0.0 : static_cast<double>(there)));
+  }
+  return sum;
+}
+
 // Downloads the files of the catalogue into NAME.part and returns their sums.
 Sums collect(const NamedSet& set, const FetchOptions& options, const std::string& folder) {
   Sums sums;
@@ -166,6 +180,7 @@ Fetched fetch_set(const NamedSet& set, const FetchOptions& options) {
   make_folders(part);
   const DownloadLock lock(part);
 
+  require_space(part, bytes_to_fetch(set, part), set.name);
   Sums sums = collect(set, options, part);
   std::vector<std::string> comments;
   for (const RemoteFile& file : set.files) {

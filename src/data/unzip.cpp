@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "data/atomic_file.h"
+#include "data/disk_space.h"
 #include "data/text_lines.h"
 #include "data/zip_limits.h"
 
@@ -133,6 +134,9 @@ void unpack(zip_t* archive, const Member& member, const std::string& path, const
 std::vector<std::string> unpack_zip(const std::string& archive, const std::string& folder) {
   const Archive opened = open_archive(archive);
   const std::vector<Member> members = members_of(opened.get(), archive);
+  double unpacked = 0;
+  for (const Member& member : members) unpacked += static_cast<double>(member.size);
+  require_space(folder, unpacked, "the archive");
   const std::string outer = common_folder(members);
   std::vector<std::string> files;
   for (const Member& member : members) {

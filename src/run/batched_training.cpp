@@ -4,10 +4,12 @@
 
 #include <cmath>
 
+#include "data/disk_space.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "equilibrium/stopwatch.h"
 #include "run/conclude.h"
+#include "run/disk_estimate.h"
 #include "run/run_folder.h"
 #include "run/training_record.h"
 #include "train/early_stopping.h"
@@ -60,8 +62,8 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
   };
   RunBatch batch(configs, dataset, spectra);
   if (!folders.empty()) {
-    const double one = bytes_to_write(batch.state(0), dataset, configs[0], /*resumable=*/false);
-    require_space(folders[0], static_cast<double>(configs.size()) * one);
+    const RunBytes one = bytes_of_run(bytes_of(batch.state(0)), dataset, configs[0]);
+    require_space(folders[0], static_cast<double>(configs.size()) * (one.small + one.model), "the batch");
   }
 
   const auto end = [&](Run& run) {

@@ -134,7 +134,7 @@ class Child {
 // Writes `input` to one pipe and reads the other as the child is ready. Writing all of the input first would
 // deadlock with a child that waits for its output to be read.
 std::string exchange(Descriptor to_child, const Descriptor& from_child, const std::string& input,
-                     const Child& child, std::function<bool()> stop) {
+                     const Child& child, std::function<int()> stop) {
   constexpr int ask_every = 200;  // ms
   const NoBrokenPipeSignal guard;
   fcntl(to_child.number(), F_SETFL, fcntl(to_child.number(), F_GETFL) | O_NONBLOCK);
@@ -145,8 +145,8 @@ std::string exchange(Descriptor to_child, const Descriptor& from_child, const st
     if (written == input.size()) to_child.close();
     std::array<pollfd, 2> ends{
         {{from_child.number(), POLLIN, 0}, {to_child.number(), POLLOUT, 0}}};  // -1 is skipped by poll
-    if (stop && stop()) {
-      child.send(SIGTERM);
+    if (const int signal = stop ? stop() : 0) {
+      child.send(signal);
       stop = nullptr;  // once
     }
     if (poll(ends.data(), ends.size(), stop ? ask_every : -1) < 0) {
@@ -171,7 +171,7 @@ std::string exchange(Descriptor to_child, const Descriptor& from_child, const st
 }  // namespace
 
 ChildResult run_child(const std::vector<std::string>& arguments, const std::string& input,
-                      const std::string& errors, const std::function<bool()>& stop) {
+                      const std::string& errors, const std::function<int()>& stop) {
   if (arguments.empty()) throw ArgumentError("arguments", "there is no program to run", "name one");
   Pipe to_child = make_pipe(), from_child = make_pipe();
   Descriptor error_file;

@@ -17,9 +17,10 @@ struct ChildResult {
 /// Several threads may call this at once; no child inherits the pipes of another. ResourceError when no
 /// process can be started.
 ///
-/// `stop` is asked a few times a second; once it says yes the program is sent SIGTERM, and waited for.
+/// `stop` is asked a few times a second; the first signal that it names (0: none) is sent to the program,
+/// which is waited for.
 ChildResult run_child(const std::vector<std::string>& arguments, const std::string& input = {},
-                      const std::string& errors = {}, const std::function<bool()>& stop = {});
+                      const std::string& errors = {}, const std::function<int()>& stop = {});
 
 /// The path of this program.
 std::string own_path();

@@ -33,11 +33,6 @@ EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, Ru
                                     EarlyStopping& stopping, RunState& progress,
                                     const std::function<std::map<std::string, torch::Tensor>()>& state);
 
-/// About how many bytes the folder of a run with these weights will hold at its fullest; `resumable`: with
-/// the state that it saves on its way.
-double bytes_to_write(const std::map<std::string, torch::Tensor>& state, const Dataset& dataset,
-                      const TrainConfig& config, bool resumable);
-
 /// Ends a run: tests the best weights, fills in the summary and writes the folder, if there is one. `F_start`
 /// are the initial propagation weights, `record` is what the checkpoint keeps of the data.
 void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder, const RunState& progress,

@@ -101,8 +101,12 @@ RunResult run_in_child(const Job& job, const JobOptions& options, const std::fun
   if (!resume) write_file_atomically(settings, to_toml(job.config));
   if (std::remove(failure.c_str()) != 0 && errno != ENOENT)
     refuse_file("remove", failure, errno);  // an earlier try's
+  const auto signal = [&] {                 // its own where there is one: another job failed otherwise
+    const int received = options.signal ? options.signal() : 0;
+    return !stop() ? 0 : received != 0 ? received : SIGTERM;
+  };
   const ChildResult child =
-      run_child(options.child({job.folder, resume, settings, failure}), "", errors, stop);
+      run_child(options.child({job.folder, resume, settings, failure}), "", errors, signal);
   // The child tells when its training did not converge: that is a result of the job, and nothing else is.
   if (child.exit_code == 1 && std::filesystem::exists(failure))
     throw ConvergenceError(last_line(read_whole_file(failure)), "", "");

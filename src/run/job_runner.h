@@ -20,6 +20,7 @@ struct JobOptions {
   std::function<void(const RunStart&)> on_start;  // of each run in this process; may be empty
   std::function<void(const Dataset&)> on_data;    // told of the data of each run in this process
   std::function<bool()> interrupted;  // asked after each epoch; true: save what is under way and stop
+  std::function<int()> signal;  // the one that interrupted this process, for its children; 0 or empty: none
   /// The command whose process runs a job beside others, prints its summary.json on standard output and, when
   /// the training does not converge, leaves the message in the file `failure`.
   struct Child {

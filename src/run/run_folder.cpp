@@ -143,15 +143,6 @@ bool is_interrupted_run(const std::string& folder) {
          !std::filesystem::exists(folder + "/summary.json");
 }
 
-void require_space(const std::string& folder, double bytes) {
-  std::error_code failed;
-  const auto space = std::filesystem::space(folder, failed);
-  if (failed || static_cast<double>(space.available) >= bytes) return;
-  throw ResourceError(fmt::format("the run will write about {:.1f} MB, and the disk has room for {:.1f} MB",
-                                  bytes / 1e6, static_cast<double>(space.available) / 1e6),
-                      folder, "free some space, or choose another disk");
-}
-
 void RunFolder::write_settings(const TrainConfig& config) const {
   write_file_atomically(path_ + "/config.toml", sealed_toml(config));
 }

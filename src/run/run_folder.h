@@ -59,9 +59,6 @@ inline constexpr const char* begin_anew =
 /// Whether the folder holds a run that was begun, saved and not finished.
 bool is_interrupted_run(const std::string& folder);
 
-/// ResourceError where the disk of this folder has no room for `bytes` more.
-void require_space(const std::string& folder, double bytes);
-
 /// Of each class, float64 on the CPU: by softmax, or one by one where a node has a set of labels.
 torch::Tensor probabilities(const torch::Tensor& scores, bool multi_label);
 

@@ -79,7 +79,8 @@ void record_failure(const Job& job, const std::string& message) {
 void tidy(const std::string& folder, bool keep_model) {
   if (folder.empty() || !std::filesystem::is_directory(folder)) return;
   std::vector<std::string> scraps = {"job.toml", "errors.txt", "failure.txt", "resume.safetensors"};
-  if (!keep_model) scraps.insert(scraps.end(), {"model.safetensors", "predictions.csv"});
+  if (!keep_model)
+    scraps.insert(scraps.end(), {"model.safetensors", "predictions.csv", "prediction_sets.csv"});
   const auto names = names_in_folder(folder);
   const auto is_scrap = [&](const std::string& name) {
     return name == ".lock" || name.find(".tmp-") != std::string::npos ||
@@ -151,10 +152,14 @@ std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, 
   return results;
 }
 
-std::vector<int64_t> all_splits(const TrainConfig& config) {
-  std::vector<int64_t> splits(load_raw_dataset(config).splits.size());
+std::vector<int64_t> all_splits(const Dataset& data) {
+  std::vector<int64_t> splits(data.splits.size());
   std::iota(splits.begin(), splits.end(), 0);
   return splits;
+}
+
+std::vector<int64_t> all_splits(const TrainConfig& config) {
+  return all_splits(load_raw_dataset(config));
 }
 
 std::vector<Job> jobs_of_splits(const TrainConfig& config, const std::vector<int64_t>& splits,

@@ -46,7 +46,8 @@ void record_failure(const Job& job, const std::string& message);
 std::vector<RunResult> run_jobs(const std::vector<Job>& jobs, int64_t parallel, const JobRunner& runner,
                                 const std::function<void(size_t, const RunResult&)>& on_done = {});
 
-/// 0, 1, … for the splits of the data set that a configuration names.
+/// 0, 1, … for the splits of a data set, or of the one that a configuration names.
+std::vector<int64_t> all_splits(const Dataset& data);
 std::vector<int64_t> all_splits(const TrainConfig& config);
 
 /// The runs of these splits, in folder/split-K.

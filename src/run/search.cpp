@@ -10,6 +10,8 @@
 #include <mutex>
 #include <numeric>
 
+#include "data/atomic_file.h"
+#include "data/folder_lock.h"
 #include "data/text_lines.h"
 #include "data/toml.h"
 #include "eignn/error.h"
@@ -163,12 +165,61 @@ RunAll run_individually(int64_t parallel, const JobRunner& runner) {
   };
 }
 
-SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
-                        const RunAll& run_all,
-                        const std::function<void(size_t, size_t, const Trial&)>& on_done) {
-  std::vector<int64_t> every(split_count), some = plan.splits;
+namespace {
+
+std::vector<int64_t> first_splits(const SearchPlan& plan, int64_t split_count) {
+  if (!plan.splits.empty()) return plan.splits;
+  std::vector<int64_t> every(static_cast<size_t>(split_count));
   std::iota(every.begin(), every.end(), 0);
-  if (some.empty()) some = every;
+  return every;
+}
+
+// The runs of some points, those of a shortened first judgement in folders of their own.
+std::vector<Job> jobs_of_points(const SearchPlan& plan, const std::vector<size_t>& points,
+                                const std::vector<int64_t>& splits, int64_t epochs,
+                                const std::string& folder) {
+  std::vector<Job> jobs;
+  for (const size_t p : points) {
+    TrainConfig point = plan.points[p];
+    if (epochs > 0) point.epochs = std::min(point.epochs, epochs);
+    const char* stage = epochs > 0 ? "screening" : "trials";
+    const std::string own = folder.empty() ? "" : fmt::format("{}/{}/{:03}", folder, stage, p);
+    for (Job& job : jobs_of_splits(point, splits, own)) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+// How long the first judgement's runs are; 0: to their end.
+int64_t screening_epochs(const SearchPlan& plan) {
+  return plan.finalists > 0 ? plan.screening_epochs : 0;
+}
+
+std::vector<size_t> all_points(const SearchPlan& plan) {
+  std::vector<size_t> all(plan.points.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
+}
+
+}  // namespace
+
+void require_space_for_search(const SearchPlan& plan, const Dataset& raw, const std::string& folder,
+                              const ManyRuns& how) {
+  const auto split_count = static_cast<int64_t>(raw.splits.size());
+  const auto some = first_splits(plan, split_count);
+  const auto first = jobs_of_points(plan, all_points(plan), some, screening_epochs(plan), folder);
+  const int64_t finalists = std::min(plan.finalists, static_cast<int64_t>(plan.points.size()));
+  const int64_t judged = screening_epochs(plan) > 0 ? 0 : static_cast<int64_t>(some.size());
+  require_space_for_runs(folder, first, raw, how, finalists * std::max<int64_t>(0, split_count - judged));
+}
+
+namespace {
+
+SearchResult search_in(const SearchPlan& plan, int64_t split_count, const std::string& folder,
+                       const RunAll& run_all,
+                       const std::function<void(size_t, size_t, const Trial&)>& on_done) {
+  std::vector<int64_t> every(split_count);
+  std::iota(every.begin(), every.end(), 0);
+  const std::vector<int64_t> some = first_splits(plan, split_count);
   for (const int64_t k : some)
     if (k >= split_count)
       throw ArgumentError("splits", fmt::format("the data set has no split {}", k),
@@ -177,14 +228,7 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
   std::vector<std::vector<Trial>> runs(plan.points.size());
   const auto run_round = [&](const std::vector<size_t>& points, const std::vector<int64_t>& splits,
                              int64_t epochs) {
-    std::vector<Job> jobs;
-    for (const size_t p : points) {
-      TrainConfig point = plan.points[p];
-      if (epochs > 0) point.epochs = std::min(point.epochs, epochs);
-      const char* stage = epochs > 0 ? "screening" : "trials";
-      const std::string own = folder.empty() ? "" : fmt::format("{}/{}/{:03}", folder, stage, p);
-      for (Job& job : jobs_of_splits(point, splits, own)) jobs.push_back(std::move(job));
-    }
+    const std::vector<Job> jobs = jobs_of_points(plan, points, splits, epochs, folder);
     size_t done = 0;
     const auto trials = run_all(jobs, [&](size_t, const Trial& trial) {
       if (on_done) on_done(++done, jobs.size(), trial);
@@ -196,10 +240,9 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
     return ranking(points, runs);
   };
 
-  const bool screening = plan.finalists > 0 && plan.screening_epochs > 0;
-  std::vector<size_t> all(plan.points.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  auto ranked = run_round(all, some, screening ? plan.screening_epochs : 0);
+  const bool screening = screening_epochs(plan) > 0;
+  const std::vector<size_t> all = all_points(plan);
+  auto ranked = run_round(all, some, screening_epochs(plan));
   std::map<size_t, std::vector<double>> first_judgement;
   for (const size_t p : all) first_judgement[p] = validation(runs[p]);
   const auto in_final = static_cast<size_t>(plan.finalists);
@@ -236,6 +279,22 @@ SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::
   return result;
 }
 
+}  // namespace
+
+SearchResult run_search(const SearchPlan& plan, int64_t split_count, const std::string& folder,
+                        const RunAll& run_all,
+                        const std::function<void(size_t, size_t, const Trial&)>& on_done,
+                        const std::string& settings) {
+  if (folder.empty()) return search_in(plan, split_count, folder, run_all, on_done);
+  make_folders(folder);
+  const FolderLock lock(folder);
+  if (!settings.empty()) claim_folder(folder, "search.toml", settings);
+  SearchResult result = search_in(plan, split_count, folder, run_all, on_done);
+  write_file_atomically(folder + "/trials.json", trials_json(result.trials).dump(1) + "\n");
+  write_file_atomically(folder + "/best.toml", sealed_toml(result.best));
+  return result;
+}
+
 ResultJson trials_json(const std::vector<SearchTrial>& trials) {
   ResultJson out = ResultJson::array();
   for (const SearchTrial& trial : trials) {
@@ -266,6 +325,7 @@ SearchResult searched(const Dataset& data, const SearchPlan& plan, const SearchO
   validate(data);
   SearchPlan on_data = plan;
   for (TrainConfig& point : on_data.points) point.dataset = data.name;
+  require_space_for_search(on_data, data, options.folder, {});
   const auto train_job = [&](const Job& job) {
     TrainOptions run = TrainOptions{}.hooks(options.hooks);
     run.config = job.config;

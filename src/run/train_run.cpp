@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "data/disk_space.h"
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
@@ -18,6 +19,7 @@
 #include "equilibrium/stopwatch.h"
 #include "run/checkpoint.h"
 #include "run/conclude.h"
+#include "run/disk_estimate.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "run/saving_pace.h"
@@ -303,17 +305,6 @@ int64_t count_parameters(const Model& model) {
 
 }  // namespace
 
-double bytes_to_write(const std::map<std::string, torch::Tensor>& state, const Dataset& dataset,
-                      const TrainConfig& config, bool resumable) {
-  double weights = 0;
-  for (const auto& [name, tensor] : state) weights += static_cast<double>(tensor.nbytes());
-  // The weights now and at best, Adam's two moments; twice while the new state stands beside the old one.
-  constexpr double states = 2 * 4, line = 150, node = 25, probability = 9;
-  const auto nodes = static_cast<double>(dataset.nodes()), classes = static_cast<double>(dataset.classes);
-  return ((resumable ? states : 0) + 1) * weights + line * static_cast<double>(config.epochs) +
-         nodes * (node + probability * classes);
-}
-
 EarlyStopping::Verdict record_epoch(EpochReport& report, double step_seconds, RunFolder* folder,
                                     EarlyStopping& stopping, RunState& progress,
                                     const std::function<std::map<std::string, torch::Tensor>()>& state) {
@@ -414,9 +405,10 @@ RunOutcome run_training(const RunRequest& request) {
     folder = std::make_unique<RunFolder>(RunFolder::create(request.folder, config));
 
   Trainer trainer(config, dataset, summary.split, request.spectra);
-  if (folder)
-    require_space(folder->path(),
-                  bytes_to_write(state_of(trainer.model()), dataset, config, /*resumable=*/true));
+  if (folder) {
+    const RunBytes bytes = bytes_of_run(bytes_of(state_of(trainer.model())), dataset, config);
+    require_space(folder->path(), bytes.small + bytes.model + bytes.on_way);
+  }
   const int64_t parameters = count_parameters(trainer.model());
   if (!request.resume) warn_of_thin_data(dataset, trainer.split(), config, parameters);
   if (request.hooks.on_start)

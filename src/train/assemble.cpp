@@ -96,6 +96,14 @@ Dataset prepared(Dataset data, const TrainConfig& c, const FeatureTransform* tra
   return data;
 }
 
+int64_t prepared_feature_count(const Dataset& raw, const TrainConfig& c) {
+  if (raw.transform) return raw.feature_count();
+  constexpr int64_t structural = 5;  // graph/structural_features.h
+  const bool added = c.structure && structural_feature_count(raw) == 0;
+  return FeatureTransform::fit(raw, training_nodes(raw, c), c.feature_norm).outputs() +
+         (added ? structural : 0);
+}
+
 Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
   return make_propagation(dataset.graph, c.propagation);
 }

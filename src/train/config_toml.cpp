@@ -66,13 +66,14 @@ std::string sealed_toml(const TrainConfig& config) {
   return text + digest_line(text);
 }
 
+bool was_changed(const std::string& toml) {
+  const size_t mark = toml.rfind(digest_mark);
+  return mark != std::string::npos && toml.substr(mark) != digest_line(toml.substr(0, mark));
+}
+
 std::string read_sealed_toml(const std::string& path) {
   std::string text = read_small_file(path);
-  const size_t mark = text.rfind(digest_mark);
-  if (mark == std::string::npos) return text;
-  const std::string line = text.substr(mark);
-  text.resize(mark);
-  if (line != digest_line(text))
+  if (was_changed(text))
     throw DataError(path, "", "the settings were changed after the runs of this folder began",
                     "put the file back as it was, or give another folder");
   return text;

@@ -23,6 +23,9 @@ std::string sealed_toml(const TrainConfig& config);
 /// of an older version, passes.
 std::string read_sealed_toml(const std::string& path);
 
+/// Whether a text has a digest in its last line and was changed after that was written.
+bool was_changed(const std::string& toml);
+
 /// Whether a setting is the format number of a configuration; DataError when it is another one than ours.
 bool is_config_format(const TomlSetting& setting, const std::string& origin);
 

@@ -3,8 +3,9 @@
 
     chaos.py EIGNN FAULTS.so [--minutes N] [--seed S] [--json FILE]
 
-Kills at random moments (runs short and long, splits, searches, batches, their children, convert, predict, the cache), signals,
-errors of every open, write, flush, close, fsync, rename and unlink, bit flips in every file that the program reads, hostile arguments.
+Kills at random moments (runs short and long, splits, searches, batches, their children, runs that go on to another end, reproduce,
+convert, predict, explain, evaluate, the cache), signals, errors of every open, write, flush, close, fsync, rename and unlink, bit flips
+in every file that the program reads, hostile arguments.
 After each disturbance the program is taken up as its message says, or else by the same command, and its files are compared byte by
 byte with those of an undisturbed run; times and memory apart. docs/reliability.md says what is promised.
 """
@@ -97,6 +98,13 @@ class Chaos:
         np.save(self.work / "features.npy", features)
         np.savetxt(self.work / "labels.csv", labels, fmt="%d")
         np.save(self.work / "weight.npy", np.eye(m, dtype=np.float32))
+        # And as tables with names, gaps and a category.
+        tables = self.work / "tables"
+        tables.mkdir()
+        rows = [f"n{v},{('red', 'green', 'blue')[labels[v]]},{features[v, 0]:.4g},{'' if v % 7 == 0 else v % 5},{('east', 'west')[v % 2]}"
+                for v in range(n)]
+        (tables / "nodes.csv").write_text("\n".join(["id,label,age,hours,side", *rows]) + "\n")
+        (tables / "edges.csv").write_text("\n".join(["source,target,weight", *(f"n{a},n{b},{1 + a % 3}" for a, b in edges)]) + "\n")
 
     def train(self, *arguments, epochs=120):
         # The paper's model, which batches train too.
@@ -239,7 +247,8 @@ class Chaos:
     # ---- the experiments
 
     WORKS = {"a run": [], "a long run": [], "splits": ["--split", "all"], "splits, two at a time": ["--split", "all", "--jobs", "2"],
-             "a search": ["--search", "GRID", "--jobs", "2"], "batches": ["--split", "all", "--batch-runs", "2"],
+             "prediction sets": ["--conformal", "0.2"], "a search": ["--search", "GRID", "--jobs", "2"],
+             "batches": ["--split", "all", "--batch-runs", "2"],
              "a search in batches": ["--search", "GRID", "--batch-runs", "3"], "a run that fills the cache": ["--solver", "spectral"]}
 
     def work_of(self, name):
@@ -367,6 +376,9 @@ class Chaos:
         if name == "convert":
             out = folder / "converted.npz"
             return out, ["convert", "--dataset", self.work / "set.npz", "--out", out]
+        if name == "explain":
+            out = folder / "explained.csv"
+            return out, ["explain", "--checkpoint", self.run_folder, "--node", "3", "--out", out]
         out = folder / "predicted.csv"
         return out, ["predict", "--checkpoint", self.run_folder, "--out", out]
 
@@ -402,6 +414,8 @@ class Chaos:
                 break
         else:
             raise SystemExit("chaos: no run could be interrupted")
+        self.tables_folder = self.work / "read-tables"
+        self.run(["train", "--dataset", self.work / "tables", "--epochs", "30", "--threads", "1", "--out", self.tables_folder])
         self.splits_folder = self.work / "read-splits"
         self.run(self.train("--split", "all", "--out", self.splits_folder))
         self.search_folder = self.work / "read-search"
@@ -423,8 +437,10 @@ class Chaos:
         path.write_bytes(changed)
         return f"bit {bit} of {path.name}", lambda: path.write_bytes(original)
 
-    DATA = ("set.npz", "grid.toml", "edges.csv", "features.csv", "labels.csv", "features.npy")
-    OF_A_SEARCH = ("search.toml", "summary.json of a trial", "failure.json")
+    DATA = ("set.npz", "grid.toml", "edges.csv", "features.csv", "labels.csv", "features.npy", "weight.npy", "tables/nodes.csv",
+            "tables/edges.csv")
+    OF_A_SEARCH = ("search.toml", "summary.json of a trial", "failure.json", "best.toml", "trials.json")
+    SETTINGS = ("config.toml as --config", "best.toml as --config")
 
     def flips(self, file):
         """One bit flipped in a file that the program reads back: refused, or without effect."""
@@ -441,18 +457,34 @@ class Chaos:
             if result.returncode == 0 and found != self.plain["model"]:
                 self.found("differing results", what)
         elif file in self.DATA:
+            shutil.rmtree(self.work / "disturbed", ignore_errors=True)
             what, restore = self.flip(self.work / file)
             graph = ["--graph", self.work / "edges.csv"]
+            tables = ["train", "--dataset", self.work / "tables", "--epochs", "3", "--threads", "1", "--out", self.work / "disturbed"]
+            solve = ["solve", *graph, "--features", self.work / "features.npy", "--weight", self.work / "weight.npy", "--out", self.work / "z.npy"]
             result = self.run({"set.npz": self.train("--out", self.work / "disturbed", epochs=3),
                                "grid.toml": self.train("--search", self.work / "grid.toml", epochs=3),
-                               "features.npy": ["solve", *graph, "--features", self.work / file, "--weight", self.work / "weight.npy", "--out",
-                                                self.work / "z.npy"]}.get(file, [
+                               "features.npy": solve, "weight.npy": solve, "tables/nodes.csv": tables, "tables/edges.csv": tables}.get(file, [
                                    "convert", *graph, "--features", self.work / "features.csv", "--labels", self.work / "labels.csv",
                                    "--out", self.work / "own.npz"]))
             restore()
             shutil.rmtree(self.work / "disturbed", ignore_errors=True)
             # Another number is another data set; but an answer there must be.
             self.check_answer(result, what)
+        elif file in self.SETTINGS:
+            # People change these on purpose: other settings are other settings, but where the file has a digest it is said.
+            place = self.run_folder / "config.toml" if file.startswith("config") else self.search_folder / "best.toml"
+            shutil.rmtree(self.work / "disturbed", ignore_errors=True)
+            text = place.read_bytes()
+            what, restore = self.flip(place)
+            sealed, changed = b"# digest " in place.read_bytes(), place.read_bytes().rsplit(b"# digest ", 1)[0] != text.rsplit(b"# digest ", 1)[0]
+            result = self.run(["train", "--config", place, "--out", self.work / "disturbed"] +
+                              (["--epochs", "3", "--threads", "1"] if self.random.random() < 0.9 else []))
+            restore()
+            shutil.rmtree(self.work / "disturbed", ignore_errors=True)
+            self.check_answer(result, what)
+            if result.returncode == 0 and sealed and changed and "were changed after" not in result.stderr:
+                self.found("differing results", f"{what}: not said: {result.stderr[-300:]}")
         elif file in self.OF_A_SEARCH:
             expected = {name: content(path) for name, path in files_of(self.search_folder).items()}
             copy = self.work / "disturbed"
@@ -465,7 +497,8 @@ class Chaos:
             result = self.run([*self.work_of("a search"), "--out", copy])
             self.check_answer(result, what)
             if result.returncode == 0:
-                restore()
+                if file not in ("best.toml", "trials.json"):  # these are written anew
+                    restore()
                 self.compare(copy, expected, what)
         elif file == "cache":
             if "cache" not in self.plain:
@@ -507,7 +540,7 @@ class Chaos:
                     self.compare(copy, {**self.plain[key], file: content(copy / file)}, what)
 
     def other_works(self, name):
-        """Kills of convert and predict: their output is there whole, or not at all."""
+        """Kills of convert, predict and explain: their output is there whole, or not at all."""
         self.begin(f"kill -9: {name}")
         self.prepare_read_back()
         self.found("tries", "")
@@ -527,6 +560,97 @@ class Chaos:
             self.found("half-written files", name)
         self.check_output(name, out, command, "kill -9")
 
+    def kill_at(self, command, seconds):
+        """Kills the command somewhere within so many seconds; no process may be left."""
+        process = self.start(command)
+        time.sleep(self.random.uniform(0.0, seconds))
+        process.kill()
+        self.ended(process, "kill -9")
+        time.sleep(0.3)
+        count = self.orphans()
+        if count:
+            self.found("orphans", f"{count} after kill -9 of {command[0]}")
+
+    def kills_of_evaluate(self):
+        """It writes nothing: the run stays as it is, and so does what is said of it."""
+        self.begin("kill -9: evaluate")
+        self.prepare_read_back()
+        self.found("tries", "")
+        command = ["evaluate", "--checkpoint", self.run_folder, "--json"]
+        if "evaluate" not in self.plain:
+            self.plain["evaluate"] = untimed(json.loads(self.run(command).stdout))
+        before = {name: path.read_bytes() for name, path in files_of(self.run_folder).items()}
+        self.kill_at(command, 0.8)
+        if {name: path.read_bytes() for name, path in files_of(self.run_folder).items()} != before:
+            self.found("differing results", "evaluate changed the run")
+        result = self.run(command)
+        self.check_answer(result, "evaluate after a kill")
+        if result.returncode != 0 or untimed(json.loads(result.stdout)) != self.plain["evaluate"]:
+            self.found("differing results", f"evaluate after a kill: {result.stderr[-200:]}")
+
+    def kills_of_more_epochs(self):
+        """A run that goes on to another end, killed once or twice on its way there."""
+        self.begin("kill -9: --resume --epochs")
+        self.prepare_read_back()
+        self.found("tries", "")
+        copy = self.work / "disturbed"
+        command = ["train", "--resume", copy, "--epochs", "6000"]
+
+        def fresh():
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(self.interrupted_folder, copy)
+
+        if "more epochs" not in self.plain:
+            fresh()
+            started = time.time()
+            result = self.run(command)
+            if result.returncode != 0:
+                raise SystemExit(f"chaos: the undisturbed --resume --epochs failed: {result.stderr}")
+            self.plain["more epochs"] = {name: content(path) for name, path in files_of(copy).items()}, time.time() - started
+        expected, seconds = self.plain["more epochs"]
+        fresh()
+        for _ in range(self.random.choice([1, 1, 2])):
+            self.kill_at(command, 1.1 * seconds)
+            self.check_files(copy, "kill -9")
+        if self.take_up(command, copy, "kill -9", expected):
+            self.compare(copy, expected, "kill -9")
+
+    def kills_of_reproduce(self):
+        """A small reproduction: its runs, and the pages that are made of them."""
+        self.begin("kill -9: reproduce")
+        self.found("tries", "")
+        folder = self.work / "reproduced"
+        command = ["reproduce", "finite-depth", "--models", "ignn", "--lengths", "10,12", "--seeds", "2", "--epochs", "40", "--quick", "--jobs", "2",
+                   "--threads", "1", "--out", folder / "results", "--runs", folder / "runs"]
+
+        def runs():
+            return {name: content(path) for name, path in files_of(folder / "runs").items() if not is_temporary(name)}
+
+        shutil.rmtree(folder, ignore_errors=True)
+        if "reproduce" not in self.plain:
+            started = time.time()
+            result = self.run(command)
+            if result.returncode != 0:
+                raise SystemExit(f"chaos: the undisturbed reproduce failed: {result.stderr}")
+            self.plain["reproduce"] = runs(), sorted(files_of(folder / "results")), time.time() - started
+            shutil.rmtree(folder)
+        expected, pages, seconds = self.plain["reproduce"]
+        for _ in range(self.random.choice([1, 1, 2])):
+            self.kill_at(command, 1.1 * seconds)
+            if folder.exists():
+                self.check_files(folder, "kill -9")
+        result = self.run(command)
+        self.check_answer(result, "reproduce after a kill")
+        if result.returncode != 0:
+            return self.found("dead ends", f"reproduce after a kill: {result.stderr[-300:]}")
+        if runs() != expected:
+            self.found("differing results", "reproduce after a kill: its runs")
+        left = [name for name in files_of(folder) if is_temporary(name)]
+        if left:
+            self.found("half-written files", f"reproduce after a kill: left over: {left}")
+        if sorted(files_of(folder / "results")) != pages:
+            self.found("differing results", "reproduce after a kill: its pages")
+
     @staticmethod
     def arrays(path):
         """What an output says: an archive has the time of its writing in it."""
@@ -539,24 +663,34 @@ class Chaos:
             return None
 
     WORDS = ["", " ", "0", "-1", "1e999", "nan", "010", "99999999999999999999", "../..", "../out", "/dev/null", "/dev/full", "texas\n", "é#\"'\\",
-             "\udcff\udcfe", "a" * 5000, "--", "-", "=", "%s%n", "$(reboot)", "*", "chains", "karate", "all", "auto"]
+             "\udcff\udcfe", "a" * 5000, "--", "-", "=", "%s%n", "$(reboot)", "*", "chains", "karate", "all", "auto", "n3", "age=33,side=east",
+             "age=", "=33", "side=north", "age=1,age=2", "n1,n2:2.5", "n1:", ":3", "n1:nan", ",", "label", "age", "accuracy", "macro_f1", "mse"]
 
     def hostile(self):
         """Arguments that nobody means: an answer in one line, no crash, no file outside the folder."""
         self.begin("hostile arguments")
         self.found("tries", "")
         commands = {"train": ["--dataset", "--epochs", "--lr", "--out", "--resume", "--config", "--search", "--seed", "--threads", "--split",
-                              "--solver", "--gamma", "--jobs", "--recipe", "--hidden"],
-                    "predict": ["--checkpoint", "--out", "--dataset"], "evaluate": ["--checkpoint", "--split", "--threads"],
+                              "--solver", "--gamma", "--jobs", "--recipe", "--hidden", "--drawn", "--label", "--metric", "--conformal", "--task"],
+                    "predict": ["--checkpoint", "--out", "--dataset", "--node", "--neighbours", "--top"],
+                    "evaluate": ["--checkpoint", "--split", "--threads", "--metric", "--drawn"],
+                    "explain": ["--checkpoint", "--node", "--class", "--top", "--sample", "--influence", "--edges", "--out", "--beside"],
                     "attack": ["--checkpoint", "--method", "--epsilon", "--steps"], "convert": ["--dataset", "--out", "--graph"],
                     "inspect": ["--dataset", "--graph", "--checkpoint"], "solve": ["--graph", "--features", "--weight", "--out"],
                     "reproduce": ["--models", "--lengths", "--seeds", "--runs"], "bench": [], "completion": [], "fetch": ["--to"]}
         command = self.random.choice(list(commands))
         arguments = [command]
+        # With something real to work on, so that the other flags come to their turn.
+        if command in ("predict", "evaluate", "explain", "attack") and self.random.random() < 0.6:
+            self.prepare_read_back()
+            arguments += ["--checkpoint", str(self.random.choice([self.run_folder, self.tables_folder]))]
+        if command == "train" and self.random.random() < 0.4:
+            arguments += ["--dataset", str(self.work / "tables")]
         for _ in range(self.random.randint(0, 4)):
             if commands[command] and self.random.random() < 0.7:
                 arguments.append(self.random.choice(commands[command]))
             arguments.append(self.random.choice(self.WORDS))
+        arguments = [word for k, word in enumerate(arguments) if not (word.startswith("--") and len(word) > 2 and word in arguments[:k])]
         if command == "train" and "--epochs" not in arguments:
             arguments += ["--epochs", "2"]
         if command in ("reproduce", "bench", "fetch"):
@@ -583,15 +717,16 @@ class Chaos:
         with_children = ["splits, two at a time", "a search"]
         victims = ["kill -9"] * 3 + ["SIGINT", "SIGTERM", "SIGHUP"]
         files = ["model.safetensors", "resume.safetensors", "metrics.jsonl", "summary.json", "config.toml", "cache", *self.DATA,
-                 *self.OF_A_SEARCH]
+                 *self.OF_A_SEARCH, *self.SETTINGS]
         choose = self.random.choice
         experiments = [lambda: self.kills(choose(works), choose(victims)), lambda: self.kills(choose(works), choose(victims)),
                        lambda: self.kills(choose(with_children), "kill -9 of a child"),
                        lambda: self.faults_of(choose([name for name in works if name != "a long run"])),
-                       lambda: self.faults_of_output(choose(["convert", "predict"])),
+                       lambda: self.faults_of_output(choose(["convert", "predict", "explain"])),
                        lambda: self.flips(choose(files)), lambda: self.flips(choose(files)),
-                       lambda: self.other_works(choose(["convert", "predict"])),
-                       self.hostile]
+                       lambda: self.other_works(choose(["convert", "predict", "explain"])),
+                       choose([self.kills_of_evaluate, self.kills_of_more_epochs, self.kills_of_reproduce]),
+                       self.hostile, self.hostile]
         choose(experiments)()
 
     long = 20000  # epochs of a run of some ten seconds

@@ -7,6 +7,7 @@
  *     EIGNN_FAULT_COUNT=/file       where the number of operations is written at the end
  *     EIGNN_FAULT_SPACE=1000        statvfs says that so many bytes are free
  *     EIGNN_FAULT_NO_LOCKS=1        flock says that the file system has no locks
+ *     EIGNN_FAULT_SIGNALS=/file     the signals that are sent to other processes are written there, a number a line
  *
  * Operations are opens, writes, flushes, closes of written streams, fsync, ftruncate, rename, unlink and the making
  * of folders. The C library's own calls inside fopen(), fwrite() and remove() cannot be replaced, so these are. */
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -171,6 +173,17 @@ int flock(int file, int operation) {
   if (!getenv("EIGNN_FAULT_NO_LOCKS")) return real(file, operation);
   errno = ENOLCK;
   return -1;
+}
+
+int kill(pid_t process, int signal) {
+  REAL(int, "kill", pid_t, int);
+  const char* path = getenv("EIGNN_FAULT_SIGNALS");
+  const int file = path && process != getpid() ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+  if (file >= 0) {
+    dprintf(file, "%d\n", signal);
+    close(file);
+  }
+  return real(process, signal);
 }
 
 int statvfs(const char* path, struct statvfs* space) {

@@ -84,9 +84,9 @@ class Case(unittest.TestCase):
         return subprocess.run([EIGNN, *[word if isinstance(word, bytes) else str(word) for word in words]], timeout=timeout,
                               env={**self.environment, **(environment or {})}, text=True, errors="replace", **options)
 
-    def start(self, words):
+    def start(self, words, environment=None):
         process = subprocess.Popen([EIGNN, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   env=self.environment)
+                                   env={**self.environment, **(environment or {})})
         self.started.append(process)
         return process
 
@@ -127,8 +127,8 @@ class Jobs(Case):
         grid.write_text("lr = [0.01, 0.05]\n")
         return grid
 
-    def started_with_children(self, words):
-        parent = self.start(words)
+    def started_with_children(self, words, environment=None):
+        parent = self.start(words, environment)
         self.assertTrue(wait_for(lambda: len(children_of(parent.pid)) == 2), "two children")
         return parent, children_of(parent.pid)
 
@@ -154,6 +154,44 @@ class Jobs(Case):
             self.accepted(["train", "--resume", folder])
             for k in range(4):
                 self.assertEqual((folder / f"split-{k}/model.safetensors").read_bytes(), self.model(f"plain/split-{k}"))
+
+    def test_children_are_sent_the_signal_that_came(self):
+        words = self.train("--split", "all", "--jobs", 2, epochs=100000)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            sent, folder = self.work / f"sent-{number}", self.work / f"r-{number}"
+            parent, children = self.started_with_children([*words, "--out", folder],
+                                                          {"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SIGNALS": str(sent)})
+            self.assertTrue(wait_for(lambda: all((folder / f"split-{k}/metrics.jsonl").exists() for k in (0, 1))))
+            parent.send_signal(number)
+            errors = parent.communicate(timeout=60)[1]
+            self.assertEqual(parent.returncode, 130, errors)
+            self.assertEqual(sent.read_text().split(), [str(int(number))] * 2)
+            for k in (0, 1):
+                self.assertTrue((folder / f"split-{k}/resume.safetensors").exists())
+
+    def test_an_interruption_that_the_parent_passes_on_is_no_second_one(self):
+        """Ctrl-C reaches parent and child at once; the parent may pass it on when the machine has time for it."""
+        wrapper = f"""
+import os, signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:] + ["--parent", str(os.getpid())], stderr=subprocess.PIPE, text=True)
+while child.poll() is None and not os.path.exists(sys.argv[-1] + "/metrics.jsonl"):
+    time.sleep(0.05)
+subprocess.run(["kill", "-INT", str(child.pid)])  # by another process than its parent, as from the terminal
+deadline = time.time() + 60
+while child.poll() is None and time.time() < deadline:
+    time.sleep(0.7)
+    if child.poll() is None:
+        child.send_signal(signal.SIGINT)
+print(child.wait(), child.stderr.read())
+"""
+        folder = self.work / "r"
+        # One epoch takes some seconds here, so that the signals come during it.
+        slow = ["--dataset", "chains", "--chain-length", 400, "--chains-per-class", 100, "--solver", "sparse", "--threads", 1,
+                "--epochs", 100000, "--patience", 100000, "--dtype", "float64"]
+        result = subprocess.run([sys.executable, "-c", wrapper, EIGNN, "train", *map(str, slow), "--out", str(folder)], capture_output=True,
+                                text=True, env=self.environment, timeout=120)
+        self.assertTrue(result.stdout.startswith("130 "), result.stdout + result.stderr)
+        self.assertTrue((folder / "resume.safetensors").exists())
 
     def test_a_signal_while_children_start_is_an_interruption(self):
         words = self.train("--split", "all", "--jobs", 2, epochs=2000)
@@ -183,7 +221,7 @@ class Jobs(Case):
                 self.accepted(command)
                 whole = self.names(folder)
                 for summary in list(folder.rglob("summary.json")):
-                    for scrap in scraps + (["model.safetensors", "predictions.csv"] if name == "search" else []):
+                    for scrap in scraps + (["model.safetensors", "predictions.csv", "prediction_sets.csv"] if name == "search" else []):
                         (summary.parent / scrap).write_text("left")
                 self.accepted(command)
                 self.assertEqual(self.names(folder), whole)
@@ -233,6 +271,12 @@ class Jobs(Case):
             self.refused(self.train("--split", "all", "--lr", "1e200", *more, "--out", self.work / name), "finite")
             left = {pathlib.Path(path).name for path in self.names(name)}
             self.assertLessEqual(left, {"config.toml", "metrics.jsonl"})
+
+    def test_a_batch_says_that_it_saves_nothing_on_its_way(self):
+        grid = self.grid()
+        for name, words in (("splits", ["--split", "all"]), ("search", ["--search", grid])):
+            result = self.accepted(self.train(*words, "--batch-runs", 2, "--out", self.work / name, epochs=3))
+            self.assertIn("kept when it has ended", result.stderr)
 
     def test_a_batch_of_many_runs_has_files_enough(self):
         make_data(self.data, splits=60)
@@ -438,6 +482,23 @@ class Damage(Case):
         place.write_text(original)
         self.accepted(words)
 
+    def test_changed_settings_that_are_given_again_are_said(self):
+        self.accepted(self.train("--out", self.work / "r", epochs=3))
+        config = self.work / "r/config.toml"
+        again = ["train", "--config", config, "--json"]
+        self.assertNotIn("changed", self.accepted(again).stderr)
+        original = config.read_bytes()
+        changed = bytearray(original)
+        changed[original.index(b"lr = 0.01") + 8] ^= 2  # 1 becomes 3
+        config.write_bytes(changed)
+        result = self.accepted(again)
+        self.assertEqual(json.loads(result.stdout)["config"]["lr"], 0.03)
+        warnings = [line for line in result.stderr.splitlines() if "warning" in line and "config.toml" in line]
+        self.assertEqual(len(warnings), 1, result.stderr)
+        self.assertIn("were changed after", warnings[0])
+        config.write_text("\n".join(line for line in config.read_text().splitlines() if not line.startswith("# digest")) + "\n")
+        self.assertNotIn("changed", self.accepted(again).stderr)
+
     def test_changed_settings_of_a_set_are_refused(self):
         self.accepted(self.train("--split", "all", "--out", self.work / "r"))
         config = self.work / "r/config.toml"
@@ -609,12 +670,67 @@ class EarlyFailures(Case):
         self.assertEqual((self.work / "r/metrics.jsonl").read_text(), "")
         self.accepted(self.train("--out", self.work / "r"))
 
-    def test_a_disk_without_room_for_a_batch_is_seen_before_the_first_epoch(self):
+    def test_a_disk_without_room_for_all_runs_is_seen_before_the_first(self):
         # Room for one run, but not for the four.
-        words = self.train("--split", "all", "--batch-runs", 4, "--out", self.work / "r")
-        self.refused(words, "MB", "free some space", environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "20000"})
-        self.assertEqual({path.read_text() for path in (self.work / "r").rglob("metrics.jsonl")}, {""})
-        self.accepted(words)
+        short = {"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "100000"}
+        self.accepted(self.train("--split", 0, "--out", self.work / "one"), environment=short)
+        for name, more in (("one by one", []), ("jobs", ["--jobs", 2]), ("batch", ["--batch-runs", 4])):
+            folder = self.work / name
+            words = self.train("--split", "all", *more, "--out", folder)
+            self.refused(words, "the 4 runs will write", "MB", "free some space", environment=short)
+            self.assertEqual(list(folder.rglob("metrics.jsonl")), [])
+            self.accepted(words)
+            shutil.rmtree(folder / "split-2")
+            self.accepted(words, environment=short)  # one run is left
+
+    def test_a_disk_without_room_for_a_search_is_seen_before_its_first_run(self):
+        grid = self.work / "grid.toml"
+        grid.write_text("lr = [0.01, 0.05]\n")
+        for name, more in (("jobs", ["--jobs", 2]), ("batch", ["--batch-runs", 4])):
+            folder = self.work / name
+            words = self.train("--search", grid, *more, "--out", folder)
+            self.refused(words, "the 8 runs will write", "free some space", environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "100000"})
+            self.assertEqual(list(folder.rglob("metrics.jsonl")), [])
+            # Models are not kept: those of the runs under way alone need room.
+            self.accepted(words, environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "240000"})
+        grid.write_text("lr = [0.01, 0.05]\nsplits = [0]\nfinalists = 2\n")
+        self.refused(self.train("--search", grid, "--out", self.work / "final"), "the 8 runs will write",
+                     environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "100000"})
+
+    def test_a_disk_without_room_for_an_output_is_seen_before_the_work(self):
+        self.accepted(self.train("--out", self.work / "r"))
+        features, weight = self.work / "x.npy", self.work / "f.npy"
+        np.save(features, np.ones((120, 6), np.float32))
+        np.save(weight, np.eye(6, dtype=np.float32))
+        edges = self.work / "edges.txt"
+        edges.write_text("".join(f"{v} {v + 1}\n" for v in range(119)))
+        out = self.work / "out"
+        out.mkdir()
+        checkpoint = ["--checkpoint", self.work / "r"]
+        solve = ["solve", "--graph", edges, "--features", features, "--weight", weight, "--out"]
+        for space, words in ((1000, ["predict", *checkpoint, "--out", out / "p.csv"]),
+                             (1000, ["predict", *checkpoint, "--top", 1, "--out", out / "p.csv"]),
+                             (1000, ["predict", *checkpoint, "--out", out / "p.npy"]),
+                             (1000, ["attack", *checkpoint, "--method", "fgsm", "--epsilon", 0.1, "--out", out / "a.csv"]),
+                             (1000, ["explain", *checkpoint, "--node", 3, "--out", out / "e.csv"]),
+                             (1000, ["explain", *checkpoint, "--node", 3, "--out", out / "e.dot"]),
+                             (1000, ["explain", *checkpoint, "--node", 3, "--edges", "--out", out / "e.csv"]),
+                             (1000, ["explain", *checkpoint, "--influence", "--out", out / "i.csv"]),
+                             (1000, [*solve, out / "z.npy"]),
+                             (3500, [*solve, out / "z.npy", "--exponents", out / "x.npy"]),
+                             (50, ["convert", "--dataset", self.data, "--out", out / "c.npz"]),
+                             (1000, ["convert", "--dataset", self.data, "--out", out / "c"]),
+                             (1000, ["fetch", "cornell", "--to", out, "--mirror", "http://127.0.0.1:9"])):
+            line = self.refused(words, "will write about", "free some space", environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": str(space)})
+            self.assertIn(str(out), line)
+            self.assertEqual([path for path in out.rglob("*") if path.is_file()], [], words)
+            if words[0] != "fetch":
+                self.accepted(words)
+                for path in [path for path in out.rglob("*") if path.is_file()]:
+                    path.unlink()
+                shutil.rmtree(out / "c", ignore_errors=True)
+        # A device is no disk.
+        self.accepted([*solve, "/dev/null"], environment={"LD_PRELOAD": FAULTS, "EIGNN_FAULT_SPACE": "0"})
 
     def test_names_of_folders_that_a_page_cannot_hold(self):
         raw = os.fsencode(self.work) + b"/\xff\xfe"
@@ -655,6 +771,16 @@ class Small(Case):
         for words in (["attack", "--checkpoint", "x", "--method", "pgd", "--epsilon", "1"], ["bench", "chains"]):
             for flag in ("--steps", "--noise-seed") if words[0] == "attack" else ("--blocks", "--check-epochs", "--published-epochs", "--batch-runs"):
                 self.refused([*words, f"{flag}=18446744073709551617"], flag, "out of range", code=2)
+        for words in (["predict", "--top"], ["explain", "--node", 3, "--top"], ["explain", "--influence", "--sample"]):
+            command = [*words[:-1], "--checkpoint", self.work / "r--jobs02/split-0"]
+            for text in ("010x", "0x10", "1e3", "1.5", "18446744073709551617", "-9223372036854775809"):
+                self.refused([*command, f"{words[-1]}={text}"], words[-1], "out of range" if len(text) > 10 else "whole number", code=2)
+        explain = ["explain", "--checkpoint", self.work / "r--jobs02/split-0", "--json"]
+        self.assertEqual(len(json.loads(self.accepted([*explain, "--node", 3, "--top", "010"]).stdout)["nodes"]), 10)
+        self.assertEqual(json.loads(self.accepted([*explain, "--influence", "--sample", "010"]).stdout)["runs"][0]["sample"], 10)
+        top = ["predict", "--checkpoint", self.work / "r--jobs02/split-0", "--out", self.work / "top.csv", "--top"]
+        self.accepted([*top, "9223372036854775807"])
+        self.refused([*top, "-1"], "--top", "out of range", code=2)
         self.refused(["bench", "scaling", "--up-to", "0400x"], "--up-to", code=2)
         self.refused(["bench", "scaling", "--up-to", "0999"], "999 is out of range", code=2)
         self.refused(["reproduce", "chains-binary", "--seeds", "18446744073709551617"], "--seeds", "out of range", code=2)

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <thread>
 
 #include "data/atomic_file.h"
@@ -26,6 +27,18 @@ TEST(RunChild, TellsExitCodesSignalsAndMissingPrograms) {
   EXPECT_EQ(run_child({"sh", "-c", "kill -9 $$"}).exit_code, 128 + 9);
   EXPECT_EQ(run_child({"no-such-program-of-ours"}).exit_code, 127);
   EXPECT_THROW(run_child({}), ArgumentError);
+}
+
+TEST(RunChild, SendsTheSignalThatItIsTold) {
+  const std::string script =
+      "for s in INT TERM HUP; do trap \"echo $s; exit 5\" $s; done; while :; do sleep 0.05; done";
+  for (const auto& [signal, name] : {std::pair(SIGINT, "INT\n"), {SIGTERM, "TERM\n"}, {SIGHUP, "HUP\n"}}) {
+    int asked = 0;  // not before the traps are set
+    const auto stop = [&, number = signal] { return ++asked < 5 ? 0 : number; };
+    const ChildResult result = run_child({"sh", "-c", script}, "", "", stop);
+    EXPECT_EQ(result.output, name);
+    EXPECT_EQ(result.exit_code, 5);
+  }
 }
 
 TEST(RunChild, AChildThatReadsNoInputIsNoError) {

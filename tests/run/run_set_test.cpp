@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "data/atomic_file.h"
+#include "data/folder_lock.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "run/search.h"
@@ -287,6 +288,31 @@ TEST(Search, APointThatFailedIsNotTriedAgain) {
   text.replace(text.find("finite"), 6, "trivial");
   write_file_atomically(folder.path("s/trials/001/split-0/failure.json"), text);
   EXPECT_CONTAINS(message_of<DataError>(search), "failure.json");
+}
+
+TEST(Search, OneAtATimeWritesIntoAFolder) {
+  const TemporaryFolder folder;
+  const SearchPlan plan = parse_search("lr = [0.1, 0.3]\n", {}, {}, "grid.toml");
+  const std::string path = folder.path("s");
+  const auto search = [&](const JobRunner& runner, const std::string& settings = {}) {
+    return run_search(plan, 2, path, run_individually(1, runner), {}, settings);
+  };
+  const JobRunner tries_again = [&](const Job& job) {
+    EXPECT_CONTAINS(message_of<ResourceError>([&] { search(pretend); }), "is writing into this folder");
+    return pretend(job);
+  };
+  const SearchResult result = search(tries_again, "lr = [0.1, 0.3]\n");
+  EXPECT_EQ(read_whole_file(path + "/trials.json"), trials_json(result.trials).dump(1) + "\n");
+  EXPECT_EQ(read_whole_file(path + "/best.toml"), sealed_toml(result.best));
+  EXPECT_FALSE(std::filesystem::exists(path + "/.lock"));
+  EXPECT_CONTAINS(message_of<DataError>([&] { search(pretend, "lr = [0.2]\n"); }), "other settings");
+
+  const FolderLock held(path);
+  const Dataset karate = karate_dataset(0);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] {
+                    eignn::search(karate, plan, {path, {}});
+                  }),
+                  "is writing into this folder");
 }
 
 TEST(Search, APointThatFailsIsRecordedAndOut) {
