@@ -16,7 +16,6 @@
 #include "data/atomic_file.h"
 #include "data/folder_lock.h"
 #include "data/text_lines.h"
-#include "data/toml.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "report/columns_table.h"
@@ -374,23 +373,7 @@ void search_automatically(const Flags& flags) {
                                            : trial.failure));
   };
   const auto work = [&] {
-    std::optional<FolderLock> lock;
-    if (!flags.out.empty()) {
-      make_folders(flags.out);
-      lock.emplace(flags.out);
-      claim_folder(flags.out, "search.toml",
-                   fmt::format("search = \"auto\"\n{} = {}\nsplits = {}\nmodels = {}\n# on top of:\n{}",
-                               race.trials > 0 ? "trials" : "budget",
-                               race.trials > 0 ? static_cast<double>(race.trials) : race.budget_seconds,
-                               race.splits, toml_string(fmt::format("{}", fmt::join(race.models, ","))),
-                               commented(to_toml(flags.config))));
-    }
-    AutoSearchResult result = run_auto_search(race, raw, flags.out, one_at_a_time(options, raw), report);
-    if (!flags.out.empty()) {
-      write_file_atomically(flags.out + "/trials.json", trials_json(result.trials).dump(1) + "\n");
-      write_file_atomically(flags.out + "/best.toml", to_toml(result.best));
-    }
-    return result;
+    return run_auto_search(race, raw, flags.out, one_at_a_time(options, raw), report);
   };
   const AutoSearchResult result =
       resumable([&] { return flags.out.empty() ? "" : "the same command"; }, work);

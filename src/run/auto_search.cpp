@@ -19,13 +19,16 @@
 
 #include "data/atomic_file.h"
 #include "data/folder_lock.h"
+#include "data/toml.h"
 #include "eignn/error.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/statistics.h"
+#include "run/disk_estimate.h"
 #include "run/portfolio.h"
 #include "run/run_folder.h"
 #include "run/statistics.h"
 #include "train/assemble.h"
+#include "train/config_toml.h"
 #include "train/metrics.h"
 #include "train/trainer.h"
 
@@ -303,6 +306,21 @@ void require_validation(const Dataset& raw, const AutoSearch& race) {
   }
 }
 
+// What search.toml says: a search that goes on in a folder must be the same.
+std::string settings_of(const AutoSearch& race) {
+  std::string out = "search = \"auto\"\n";
+  out += race.trials > 0 ? fmt::format("trials = {}\n", race.trials)
+                         : fmt::format("budget-seconds = {}\n", race.budget_seconds);
+  out += fmt::format("splits = {}\nfirst-epochs = {}\nmodels = [", race.splits, race.first_epochs);
+  for (size_t k = 0; k < race.models.size(); ++k) out += (k > 0 ? ", " : "") + toml_string(race.models[k]);
+  out += "]\n# given, for all candidates:\n";
+  const auto texts = to_strings(race.base);
+  for (const std::string& setting : race.given)
+    if (const auto text = texts.find(setting); text != texts.end())
+      out += fmt::format("# {} = {}\n", setting, toml_string(text->second));
+  return out + fmt::format("# dataset = {}\n# seed = {}\n", toml_string(race.base.dataset), race.base.seed);
+}
+
 }  // namespace
 
 RunOne one_at_a_time(const JobOptions& options, const Dataset& raw) {
@@ -354,7 +372,19 @@ AutoSearchResult run_auto_search(const AutoSearch& race, const Dataset& raw, con
   require(race.first_epochs >= 1, "first-epochs", fmt::format("{} is out of range", race.first_epochs),
           "give 1 or more");
   require_validation(raw, race);
-  return Race(race, split_count, !reads_undirected(raw.graph), folder, run_one, on_rung).run();
+  Race runner(race, split_count, !reads_undirected(raw.graph), folder, run_one, on_rung);
+  if (folder.empty()) return runner.run();
+  make_folders(folder);
+  const FolderLock lock(folder);
+  claim_folder(folder, "search.toml", settings_of(race));
+  // Models are kept of the last rung and the winner alone; the first candidate stands for all.
+  const auto first = Portfolio(race.base, race.given, race.models).next();
+  const std::vector<Job> kept(most_in_last_rung + static_cast<size_t>(split_count), {first->config, "", 0});
+  require_space_for_runs(folder, kept, raw, {});
+  AutoSearchResult result = runner.run();
+  write_file_atomically(folder + "/trials.json", trials_json(result.trials).dump(1) + "\n");
+  write_file_atomically(folder + "/best.toml", sealed_toml(result.best));
+  return result;
 }
 
 ResultJson trials_json(const std::vector<AutoTrial>& trials) {

@@ -22,8 +22,10 @@ RunOne one_at_a_time(const JobOptions& options, const Dataset& raw);
 /// Told after each rung of each candidate.
 using OnRung = std::function<void(const AutoTrial&)>;
 
-/// Races on these data. Runs are kept under folder/trials/R/NNN/split-K, with R the rung from 1 (when there
-/// is a folder).
+/// Races on these data. With a folder: runs are kept under folder/trials/R/NNN/split-K, with R the rung
+/// from 1. The folder is made and locked for this one search until its end, when it has trials.json,
+/// best.toml and the winner's runs in best. search.toml in it says what is searched; DataError where that
+/// file says something else, and ResourceError where the disk has no room.
 AutoSearchResult run_auto_search(const AutoSearch& race, const Dataset& raw, const std::string& folder,
                                  const RunOne& run_one, const OnRung& on_rung = {});
 
