@@ -5,6 +5,7 @@
 
 #include "cli/flags.h"
 #include "data/tensor_bytes.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
 #include "report/table.h"
 #include "run/predictions_csv.h"
@@ -107,7 +108,7 @@ void work(const PredictFlags& flags) {
   }
   if (flags.json) return print_json(json);
   if (flags.has_node) print_node(restored, json);
-  if (all) fmt::print("{} nodes written to {} ({})\n", nodes, flags.out, restored.which_graph());
+  if (all) fmt::print("{} written to {} ({})\n", counted(nodes, "node"), flags.out, restored.which_graph());
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class EdgeReader {
   EdgeTable read() {
     EdgeTable out;
     bool more = rows_.next();
-    if (!more) refuse("the file is empty", path_, "write source,target and a line for each edge");
+    if (!more) refuse("the file is empty", {path_, "line 1"}, "write source,target and a line for each edge");
     if (rows_.columns() < 2)
       rows_.refuse("one column, where an edge needs two",
                    "write source and target, with a comma, a tab, a semicolon or a blank between them");
@@ -218,7 +218,7 @@ class EdgeReader {
     const auto name = [&](size_t k) {
       return rows_.names().empty() ? fmt::format("{}", k + 1) : rows_.names()[k];
     };
-    out->report.push_back({file, name(layout_.source), ColumnRole::source, 0, fmt::format("{} rows", read_)});
+    out->report.push_back({file, name(layout_.source), ColumnRole::source, 0, counted(read_, "row")});
     out->report.push_back({file, name(layout_.target), ColumnRole::target, 0, ""});
     if (layout_.weight && !wants_weights())
       out->report.push_back({file, name(*layout_.weight), ColumnRole::ignored, 0, "weights, not used"});
@@ -227,7 +227,8 @@ class EdgeReader {
       const auto [least, most] = std::minmax_element(weight.begin(), weight.end());
       std::string note = weight.empty() ? "" : fmt::format("{:.6g} to {:.6g}", *least, *most);
       if (out->of_weight_0 > 0)
-        note += fmt::format("{}{} edges of weight 0 left out", note.empty() ? "" : "; ", out->of_weight_0);
+        note += fmt::format("{}{} of weight 0 left out", note.empty() ? "" : "; ",
+                            counted(out->of_weight_0, "edge"));
       out->report.push_back({file, name(*layout_.weight), ColumnRole::weight, 0, note});
     }
     for (const size_t k : layout_.ignored)

@@ -156,10 +156,12 @@ struct NodeTables::File {
   NodeFile source;
   std::string name;  // without the folder
   std::unique_ptr<CsvReader> rows;
+  int64_t header_line = 0;
   size_t id = 0;
   std::vector<int64_t> node_of_row;
   std::vector<Column*> features, labels, splits;
   std::vector<double> values;  // rows of features, with the codes of categories
+  Where header() const { return {source.path, fmt::format("line {}", header_line)}; }
 };
 
 Where NodeTables::Column::at(int64_t line) const {
@@ -200,14 +202,14 @@ void NodeTables::open(NodeFile source) {
   const std::string& path = file->source.path;
   file->name = std::filesystem::path(path).filename().string();
   file->rows = std::make_unique<CsvReader>(file->source.text, path);
+  file->header_line = file->rows->line();
   const std::vector<std::string>& names = file->rows->names();
   size_t id = names.size();
   for (const char* called : {"id", "node_id", "node", "name"})
     for (size_t k = 0; k < names.size() && id == names.size(); ++k)
       if (lower_case(names[k]) == called) id = k;
   if (id == names.size())
-    refuse(fmt::format("no column says which node a row is about, among {}", listed(names)),
-           {path, fmt::format("line {}", file->rows->line())},
+    refuse(fmt::format("no column says which node a row is about, among {}", listed(names)), file->header(),
            fmt::format("call it id{}",
                        names.size() > 1 ? ", if it is the first: id in place of " + quote(names[0]) : ""));
   file->id = id;
@@ -215,8 +217,7 @@ void NodeTables::open(NodeFile source) {
     for (const auto& other : columns_)
       if (other->name == names[k] && k != id && other->role != ColumnRole::id &&
           other->role != ColumnRole::ignored)
-        refuse(fmt::format("the column {} is in {} too", quote(names[k]), other->file->name),
-               {path, fmt::format("line {}", file->rows->line())},
+        refuse(fmt::format("the column {} is in {} too", quote(names[k]), other->file->name), file->header(),
                "keep it in one file, or give it another name");
     auto column = std::make_unique<Column>();
     column->file = file.get();
@@ -248,10 +249,10 @@ void NodeTables::choose_labels() {
       if (Column* column = find(called, /*any_case=*/true)) labels_.push_back(column);
     if (labels_.size() > 1)
       refuse(fmt::format("both {} and {} may be the label", quote(labels_[0]->name), quote(labels_[1]->name)),
-             labels_[1]->file->source.path, "name it by the setting label");
+             labels_[1]->at(labels_[1]->file->header_line), "name it by the setting label");
     if (labels_.size() == 1 && lower_case(labels_[0]->name) == "y" && find("x", true) != nullptr)
-      refuse("a column y beside x may be a label or a coordinate", labels_[0]->file->source.path,
-             "name the label by the setting label");
+      refuse("a column y beside x may be a label or a coordinate",
+             labels_[0]->at(labels_[0]->file->header_line), "name the label by the setting label");
     if (labels_.empty()) why_unlabelled_ = "no column of the nodes is called label, class, target or y";
   }
   std::string missing;
@@ -263,7 +264,7 @@ void NodeTables::choose_labels() {
       missing = name;
   }
   if (!missing.empty() && !labels_.empty())
-    refuse(fmt::format("no column {} for the labels", quote(missing)), files_[0]->source.path,
+    refuse(fmt::format("no column {} for the labels", quote(missing)), files_[0]->header(),
            "add it, or name others by the setting label");
   if (!missing.empty()) why_unlabelled_ = fmt::format("the nodes have no column {}", quote(missing));
   for (Column* column : labels_) column->role = ColumnRole::label;
@@ -334,7 +335,7 @@ void NodeTables::read(File& file, TextPool* ids) {
     }
   }
   if (file.node_of_row.empty())
-    refuse("the table has no rows", file.source.path, "give each node a row under the names of the columns");
+    refuse("the table has no rows", file.header(), "give each node a row under the names of the columns");
 }
 
 // Numbers, a category, or a reason to refuse the column.
@@ -432,7 +433,7 @@ void NodeTables::take(int64_t nodes, RawDataset* set) {
                               ? nodes
                               : static_cast<int64_t>(column->file->node_of_row.size());
     if (column->role == ColumnRole::id)
-      row.note = fmt::format("{} rows", column->file->node_of_row.size());
+      row.note = counted(static_cast<int64_t>(column->file->node_of_row.size()), "row");
     else if (column->role != ColumnRole::ignored && column->role != ColumnRole::split)
       row.gaps = about - column->known;
     set->report.push_back(std::move(row));
@@ -572,8 +573,8 @@ std::vector<Value> label_rows(const Columns& columns, int64_t nodes, Value unkno
         if (static_cast<size_t>(columns[k]->file->node_of_row[row]) == v && columns[k]->codes[row] < 0)
           refuse("the label is empty, and other labels of the node are not",
                  columns[k]->at(-columns[k]->codes[row]), "fill in all of them, or none");
-    refuse("a node has some of its labels, and others not", columns[0]->file->source.path,
-           "fill in all of them, or none");
+    refuse("a node has some of its labels, and no row for the others",
+           columns[0]->at(columns[0]->file->header_line), "give it a row in each of the files with labels");
   }
   return out;
 }
@@ -650,8 +651,7 @@ void NodeTables::take_splits(int64_t nodes, RawDataset* set) {
           {"val", parts[1]},
           {"test", parts[2]}})
       if (members->empty())
-        refuse(fmt::format("no node is in {}", name),
-               {column->file->source.path, fmt::format("column {}", quote(column->name))},
+        refuse(fmt::format("no node is in {}", name), column->at(column->file->header_line),
                "name train, val and test nodes, or list the column in ignore-columns to have a split drawn");
     set->splits.push_back(std::move(split));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "data/text_lines.h"
 #include "eignn/warning.h"
 
 namespace eignn {
@@ -19,7 +20,7 @@ constexpr int64_t parameters_per_label = 100'000;
 
 void warn_of_part(const char* part, const torch::Tensor& labels, bool classes) {
   if (labels.size(0) < few_nodes)
-    warn(fmt::format("the {} part has {} nodes: its score says little", part, labels.size(0)));
+    warn(fmt::format("the {} part has {}: its score says little", part, counted(labels.size(0), "node")));
   if (classes && std::get<0>(at::_unique(labels)).numel() == 1)
     warn(fmt::format("the {} part has one class alone: its score tells no model from a constant", part));
 }

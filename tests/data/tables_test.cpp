@@ -78,7 +78,7 @@ TEST_F(Tables, ReportsWhatWasRead) {
   EXPECT_EQ(set.report[3].note, "2 words: Oslo, Rome");
   EXPECT_CONTAINS(set.report[4].note, "3 rows; 1 node in edges alone");
   EXPECT_EQ(set.report[6].role, ColumnRole::weight);
-  EXPECT_CONTAINS(set.report[6].note, "0.001 to 2.5; 1 edges of weight 0 left out");
+  EXPECT_CONTAINS(set.report[6].note, "0.001 to 2.5; 1 edge of weight 0 left out");
 }
 
 TEST_F(Tables, SeparatorsMayBeTabsAndSemicolonsWithDecimalCommas) {
@@ -110,6 +110,13 @@ TEST_F(Tables, EdgesMayBeNamedInManyWaysOrNotAtAll) {
   EXPECT_TRUE(read().arcs.weight.empty());
   write("edges.csv", "source,target\n");
   EXPECT_TRUE(read().arcs.source.empty());
+}
+
+TEST_F(Tables, OneOfAThingIsNotCalledSeveral) {
+  write("edges.csv", "source,target,weight\nann,bob,0\n");
+  EXPECT_EQ(note(read(), "weight"), "1 edge of weight 0 left out");
+  EXPECT_CONTAINS(note(read(), "source"), "1 row");
+  EXPECT_EQ(note(read(), "source").find("1 rows"), std::string::npos);
 }
 
 TEST_F(Tables, WeightsMayBeIgnored) {
@@ -258,6 +265,11 @@ TEST_F(Tables, BesideTheOlderLayoutTheyAreRefusedAndWithoutNodesItIsReadAsBefore
   EXPECT_CONTAINS(refusal(), "features.csv beside a file of nodes (" + path() + "); give it a column id");
   std::filesystem::remove(path("nodes.csv"));
   write("labels.csv", "id,class\n0,0\n");
+  write("features.csv", "id,a\nann,1\n");
+  EXPECT_CONTAINS(refusal(), "'ann' is not a whole number");
+  EXPECT_CONTAINS(refusal(), "for nodes with names write nodes.csv");
+  write("features.csv", "id,a\n0,1\n");
+  write("labels.csv", "id,class\n0,0\n");
   write("edges.csv", "0,0\n");
   EXPECT_EQ(read().format, "own graph");
   TableOptions options;
@@ -308,25 +320,29 @@ const std::vector<Fault>& faults() {
   }();
   static const std::vector<Fault> all = {
       // The file as a whole.
-      {"", good_edges, {"the file is empty", "nodes.csv", "column names"}},
-      {"# only a remark\n", good_edges, {"the file is empty", "nodes.csv"}},
-      {"id,label,age\n", good_edges, {"no rows", "nodes.csv", "give each node a row"}},
+      {"", good_edges, {"the file is empty", "nodes.csv, line 1", "column names"}},
+      {"# only a remark\n", good_edges, {"the file is empty", "nodes.csv, line 1"}},
+      {"id,label,age\n", good_edges, {"no rows", "nodes.csv, line 1", "give each node a row"}},
       {"PK\x03\x04rest", good_edges, {"spreadsheet", "nodes.csv", "save it as CSV"}},
       {"id,label\n\xe4,x\n", good_edges, {"not UTF-8", "line 2", "save it as UTF-8"}},
-      {good_nodes, "", {"the file is empty", "edges.csv", "source,target"}},
+      {good_nodes, "", {"the file is empty", "edges.csv, line 1", "source,target"}},
       // The header of the nodes.
       {"1,2,3\n4,5,6\n", good_edges, {"no column names", "nodes.csv, line 1", "column names"}},
       {"person,label\na,x\n", good_edges, {"which node a row is about", "line 1", "call it id"}},
       {"id,label,label\na,x,y\n", good_edges, {"two columns have the name 'label'", "line 1"}},
       {",id,label\n0,a,x\n", good_edges, {"column 1 of 3 has no name", "line 1", "index=False"}},
-      {"id,label,class\na,x,y\n", good_edges, {"both 'label' and 'class'", "nodes.csv", "setting label"}},
-      {"id,x,y\na,1,2\n", good_edges, {"column y beside x", "nodes.csv", "setting label"}},
+      {"id,label,class\na,x,y\n",
+       good_edges,
+       {"both 'label' and 'class'", "nodes.csv, line 1", "setting label"}},
+      {"id,x,y\na,1,2\n",
+       good_edges,
+       {"column y beside x", "nodes.csv, line 1, column 'y'", "setting label"}},
       // Rows of the nodes.
       {"id,label\na,x\na,y\n", good_edges, {"a second row for node 'a'", "line 3", "one row"}},
       {"id,label\n,x\n", good_edges, {"the id is empty", "line 2, column 'id'", "name each node"}},
       {"id,label\na,x,y\n", good_edges, {"3 fields, not 2", "line 2", "quotes"}},
       {"id,label,age\na,x,1,5\n", good_edges, {"4 fields, not 3", "decimal commas"}},
-      {"id,label\na\n", good_edges, {"1 fields, not 2", "line 2"}},
+      {"id,label\na\n", good_edges, {"1 field, not 2", "line 2"}},
       {"id,label\n\"a,x\n", good_edges, {"never closed", "line 2", "close it"}},
       {"id,label\na\"b,x\n", good_edges, {"a quote inside field 1", "line 2", "between quotes"}},
       {"id,label\n\"a\"b,x\n", good_edges, {"after the closing quote", "line 2"}},
@@ -374,7 +390,7 @@ const std::vector<Fault>& faults() {
        }()},
       {"id,a,b\na,1,0\nb,1,1\n",
        good_edges,
-       {"no column 'c' for the labels", "nodes.csv", "setting label"},
+       {"no column 'c' for the labels", "nodes.csv, line 1", "setting label"},
        [] {
          TableOptions options;
          options.label = {"a", "c"};
@@ -401,7 +417,7 @@ const std::vector<Fault>& faults() {
        {"'trian' is no part of a split", "line 2, column 'split'", "write train, val or test"}},
       {"id,label,split\na,x,train\nb,y,test\n",
        good_edges,
-       {"no node is in val", "column 'split'", "ignore-columns"}},
+       {"no node is in val", "line 1, column 'split'", "ignore-columns"}},
       // Edges.
       {good_nodes, "source\na\n", {"one column", "edges.csv, line 1", "source and target"}},
       {good_nodes,
@@ -431,7 +447,7 @@ const std::vector<Fault>& faults() {
       {good_nodes, "source,target,weight\na,b,2021-01-01\n", {"is not a weight", "line 2, column 'weight'"}},
       {good_nodes, "source,target\na,\n", {"the id is empty", "edges.csv, line 2, column 'target'"}},
       {good_nodes, "source,target\na,b\na,b,1\n", {"3 fields, not 2", "edges.csv, line 3"}},
-      {good_nodes, "a,b\na\n", {"1 fields, not 2", "edges.csv, line 2"}},
+      {good_nodes, "a,b\na\n", {"1 field, not 2", "edges.csv, line 2"}},
       {good_nodes, "source,target\n1,2\n", {"no end of an edge is a node", "'1'", "'a'", "same way"}},
   };
   return all;
