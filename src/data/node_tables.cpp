@@ -2,16 +2,17 @@
 //
 //   id,label,age,city,split        the header: names in any order
 //   alice,cat,31,Oslo,train        a row per node, at most one in each file
-//   "Bob, jr.",,NA,,               nothing, NA, N/A, NaN and null are gaps
+//   "Bob, jr.",,NA,,               nothing, NA, N/A, n.a., NaN, null, None and ? are gaps (cell.h)
 //
 //   id      the column id, node_id, node or name, the first of these that is there, capitals or not. Any text
 //   labels  the columns that the options name, else the one called label, labels, class, target or y
 //   splits  split, or split_0, split_1, …: train, val, test, or nothing for a node in none of them
 //
 // Every other column is a feature. It has numbers where all its fields are numbers or gaps, a decimal comma
-// instead of the point included; else it is a category. Categories with nearly as many words as nodes are
-// free text and not used. Refused are dates, numbers with signs between their thousands, and columns where
-// nearly all fields are numbers: a word among them is rather a mistake than a category.
+// instead of the point included, and a dash for a gap; else it is a category. Categories with nearly as many
+// words as nodes are free text and not used. Refused are dates, numbers with signs between their thousands,
+// percent signs or currencies, and columns where nearly all fields are numbers, or most are and there are
+// many of them: a word among them is rather a mistake than a category.
 //
 // Labels of one column: numbers with decimals, or more than 50 different ones, are numbers to predict; other
 // labels are classes, 0 … c-1 under their own numbers, any others in order, numbers before words. Labels of
@@ -133,8 +134,8 @@ struct NodeTables::Column {
   std::string note;
 
   // What the fields hold.
-  int64_t numbers = 0, words = 0, dates = 0, known = 0;
-  Spot first_word, first_date, first_grouped, first_out_of_range, first_comma, first_point;
+  int64_t numbers = 0, words = 0, dates = 0, marked = 0, placeholders = 0, known = 0;
+  Spot first_word, first_date, first_grouped, first_out_of_range, first_comma, first_point, first_marked;
 
   // Of labels and categories: the different texts, with the line of the first of each.
   TextPool pool;
@@ -314,9 +315,17 @@ void NodeTables::read(File& file, TextPool* ids) {
           ++column->dates;
           column->first_date.note(rows.line(), trimmed(text));
           break;
+        case CellKind::marked:
+          ++column->marked;
+          column->first_marked.note(rows.line(), trimmed(text));
+          break;
         default:
-          ++column->words;
-          column->first_word.note(rows.line(), trimmed(text));
+          if (is_placeholder(text)) {
+            ++column->placeholders;
+          } else {
+            ++column->words;
+            column->first_word.note(rows.line(), trimmed(text));
+          }
       }
     }
     for (Column* column : file.labels) {
@@ -338,8 +347,15 @@ void NodeTables::read(File& file, TextPool* ids) {
     refuse("the table has no rows", file.header(), "give each node a row under the names of the columns");
 }
 
+// A dash among numbers stands for nothing; among words it is one of them.
+void NodeTables::settle_placeholders(Column& column) {
+  const bool are_gaps = column.words == 0 && column.numbers > 0;
+  (are_gaps ? column.known : column.words) += are_gaps ? -column.placeholders : column.placeholders;
+}
+
 // Numbers, a category, or a reason to refuse the column.
 void NodeTables::decide(Column& column) {
+  settle_placeholders(column);
   const std::string ignore = fmt::format("or list {} in ignore-columns", quote(column.name));
   const auto share = [&](int64_t count) {
     return static_cast<double>(count) / static_cast<double>(std::max<int64_t>(column.known, 1));
@@ -349,6 +365,9 @@ void NodeTables::decide(Column& column) {
     refuse(fmt::format("{} is a date or a time", quote(column.first_date.text)), column.at(column.first_date),
            "write a number instead, such as days since the first one, " + ignore);
   const bool has_numbers = share(column.numbers) > most_of_them;
+  if (column.first_marked.line > 0 && share(column.marked + column.numbers) > most_of_them)
+    refuse(fmt::format("{} has a sign beside its number", quote(column.first_marked.text)),
+           column.at(column.first_marked), "write numbers alone, such as 50, " + ignore);
   if (column.first_grouped.line > 0 && share(column.words + column.dates) < most_of_them)
     refuse(fmt::format("{} has signs between its thousands", quote(column.first_grouped.text)),
            column.at(column.first_grouped), "write numbers such as 1234.5, " + ignore);
@@ -409,14 +428,21 @@ void NodeTables::read_words(File& file) {
 // A category, or free text.
 void NodeTables::settle_words(Column& column) {
   constexpr int64_t few = 100;
+  constexpr int64_t few_numbers = 10;  // codes, such as floors: 1, 2, 3, attic
   const int64_t different = column.pool.count();
+  const std::vector<double> values = numbers_in(column.pool);
+  const int64_t words = std::count_if(values.begin(), values.end(), [](double x) { return std::isnan(x); });
+  const int64_t numbers = different - words;
+  if (column.first_word.line > 0 && 2 * column.numbers > column.known && numbers > few_numbers &&
+      numbers > words)
+    refuse(
+        fmt::format("{} is not a number, and most other fields of the column are",
+                    quote(column.first_word.text)),
+        column.at(column.first_word),
+        fmt::format("leave the field empty where the value is not known, or list {} in ignore-columns; for a "
+                    "category write words alone",
+                    quote(column.name)));
   if (different <= few || 2 * different <= column.known) return;
-  if (2 * column.numbers > column.known)
-    refuse(fmt::format("{} is not a number, and most other fields of the column are",
-                       quote(column.first_word.text)),
-           column.at(column.first_word),
-           fmt::format("leave the field empty where the value is not known, or list {} in ignore-columns",
-                       quote(column.name)));
   column.role = ColumnRole::text;
   column.note = fmt::format("{} different texts: not used", different);
 }

@@ -260,6 +260,36 @@ TEST_F(Tables, FreeTextIsNotUsed) {
   EXPECT_CONTAINS(note(set, "remark"), "300 different texts: not used");
 }
 
+TEST_F(Tables, ADashAmongNumbersIsAGapAndAmongWordsAWord) {
+  write("nodes.csv", "id,age,strand,level\nann,31,+,1\nbob,-,-,?\ncid,--,+,None\n");
+  write("edges.csv", "ann,bob\n");
+  const RawDataset set = read();
+  EXPECT_EQ(role(set, "age"), ColumnRole::numbers);
+  EXPECT_TRUE(std::isnan(feature(set, 1, 0)) && std::isnan(feature(set, 2, 0)));
+  EXPECT_EQ(role(set, "strand"), ColumnRole::category);
+  EXPECT_EQ(set.columns[1].words, (Texts{"+", "-"}));
+  EXPECT_EQ(role(set, "level"), ColumnRole::numbers);
+  for (const ColumnReport& row : set.report) {
+    if (row.column != "age" && row.column != "level") continue;
+    EXPECT_EQ(row.gaps, 2) << row.column;
+  }
+}
+
+TEST_F(Tables, AFewWordsAmongManyNumbersAreRefusedAndAmongCodesTheyAreOneMore) {
+  std::string ages = "id,label,age\n", floors = "id,label,age\n";
+  for (int k = 0; k < 40; ++k) {
+    const std::string start = "n" + std::to_string(k) + ",x,";
+    ages += start + (k % 4 == 3 ? "unknown" : std::to_string(20 + k)) + "\n";
+    floors += start + (k % 4 == 3 ? "attic" : std::to_string(k % 4)) + "\n";
+  }
+  write("edges.csv", "n0,n1\n");
+  write("nodes.csv", ages);
+  EXPECT_CONTAINS(refusal(), "'unknown' is not a number, and most other fields of the column are (" + path() +
+                                 "/nodes.csv, line 5, column 'age'); leave the field empty");
+  write("nodes.csv", floors);
+  EXPECT_EQ(role(read(), "age"), ColumnRole::category);
+}
+
 TEST_F(Tables, BesideTheOlderLayoutTheyAreRefusedAndWithoutNodesItIsReadAsBefore) {
   write("features.csv", "id,a\n0,1\n");
   EXPECT_CONTAINS(refusal(), "features.csv beside a file of nodes (" + path() + "); give it a column id");
@@ -353,6 +383,16 @@ const std::vector<Fault>& faults() {
        {"'2021-03-04' is a date", "line 2, column 'day'", "ignore-columns"}},
       {"id,label,day\na,x,3/4/21\nb,y,5/4/21\n", good_edges, {"is a date", "line 2, column 'day'"}},
       {"id,label,at\na,x,12:30\nb,y,12:31\n", good_edges, {"is a date or a time", "column 'at'"}},
+      {"id,label,day\na,x,2021-03\nb,y,2021-04\n",
+       good_edges,
+       {"'2021-03' is a date", "line 2, column 'day'", "days since the first one"}},
+      {"id,label,day\na,x,1 Mar 2021\nb,y,2 Mar 2021\n",
+       good_edges,
+       {"'1 Mar 2021' is a date", "column 'day'"}},
+      {"id,label,pay\na,x,50%\nb,y,7%\n",
+       good_edges,
+       {"'50%' has a sign beside its number", "line 2, column 'pay'", "write numbers alone"}},
+      {"id,label,pay\na,x,2\nb,y,$1.50\n", good_edges, {"'$1.50' has a sign", "line 3, column 'pay'"}},
       {"id,label,pay\na,x,\"1,234.5\"\nb,y,2\n", good_edges, {"thousands", "line 2, column 'pay'", "1234.5"}},
       {"id,label,pay\na,x,950\nb,y,\"1,234\"\n", good_edges, {"thousands", "line 3, column 'pay'"}},
       {"id;label;pay\na;x;1.234,5\nb;y;2\n", good_edges, {"thousands", "line 2, column 'pay'"}},
