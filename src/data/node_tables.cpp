@@ -16,8 +16,8 @@
 //
 // Labels of one column: numbers with decimals, or more than 50 different ones, are numbers to predict; other
 // labels are classes, 0 … c-1 under their own numbers, any others in order, numbers before words. Labels of
-// several columns: 0 and 1 in all of them are a set of labels, other numbers are numbers to predict. The task
-// of the options decides otherwise.
+// several columns: 0 and 1 (or no and yes, false and true) in all of them are a set of labels, other numbers
+// are numbers to predict. The task of the options decides otherwise.
 #include "data/node_tables.h"
 
 #include <fmt/format.h>
@@ -103,6 +103,17 @@ std::vector<double> numbers_in(const TextPool& pool) {
   for (int64_t k = 0; k < pool.count(); ++k)
     if (const Cell cell = read_cell(pool.text(k)); cell.kind == CellKind::number)
       out[static_cast<size_t>(k)] = cell.number;
+  return out;
+}
+
+// The same, with 1 for true and yes and 0 for false and no.
+std::vector<double> flags_in(const TextPool& pool) {
+  std::vector<double> out = numbers_in(pool);
+  for (int64_t k = 0; k < pool.count(); ++k) {
+    const std::string text = lower_case(pool.text(k));
+    if (text == "true" || text == "yes") out[static_cast<size_t>(k)] = 1;
+    if (text == "false" || text == "no") out[static_cast<size_t>(k)] = 0;
+  }
   return out;
 }
 
@@ -511,7 +522,7 @@ void NodeTables::take_labels(int64_t nodes, RawDataset* set) {
   if (several) {
     bool flags = true;
     for (const Column* column : columns)
-      for (const double value : numbers_in(column->pool)) flags = flags && (value == 0 || value == 1);
+      for (const double value : flags_in(column->pool)) flags = flags && (value == 0 || value == 1);
     return flags ? take_label_sets(columns, nodes, set) : take_targets(columns, nodes, set);
   }
   if (options_.task == Task::classes) return take_classes(*columns[0], nodes, set);
@@ -610,17 +621,13 @@ std::vector<Value> label_rows(const Columns& columns, int64_t nodes, Value unkno
 void NodeTables::take_label_sets(const std::vector<const Column*>& columns, int64_t nodes, RawDataset* set) {
   std::vector<std::vector<double>> numbers;
   for (const Column* column : columns) {
-    numbers.push_back(numbers_in(column->pool));
-    for (int64_t k = 0; k < column->pool.count(); ++k) {
-      double& value = numbers.back()[static_cast<size_t>(k)];
-      const std::string text = lower_case(column->pool.text(k));
-      if (text == "true" || text == "yes") value = 1;
-      if (text == "false" || text == "no") value = 0;
-      if (value != 0 && value != 1)
-        refuse(fmt::format("{} among sets of labels", quote(column->pool.text(k))),
-               column->at(column->line_of[static_cast<size_t>(k)]),
-               "write 0 or 1 in each of these columns, or leave all empty");
-    }
+    numbers.push_back(flags_in(column->pool));
+    for (int64_t k = 0; k < column->pool.count(); ++k)
+      if (const double value = numbers.back()[static_cast<size_t>(k)]; value != 0 && value != 1)
+        refuse(
+            fmt::format("{} among sets of labels", quote(column->pool.text(k))),
+            column->at(column->line_of[static_cast<size_t>(k)]),
+            "write 0 or 1 (no or yes, false or true) in each of these columns, or leave all of them empty");
   }
   set->classes = static_cast<int64_t>(columns.size());
   set->label_sets =
@@ -643,7 +650,10 @@ void NodeTables::take_targets(const std::vector<const Column*>& columns, int64_t
         refuse(fmt::format("{} is not a number, and the labels are numbers to predict",
                            quote(column->pool.text(k))),
                column->at(column->line_of[static_cast<size_t>(k)]),
-               "leave it empty where it is not known; for classes set task to classes");
+               columns.size() > 1 ? "write numbers in all of these columns; or 0 and 1 (no and yes, false "
+                                    "and true) for sets of "
+                                    "labels; or name one column for classes"
+                                  : "leave it empty where it is not known; for classes set task to classes");
   }
   std::vector<uint8_t> known;
   set->classes = static_cast<int64_t>(columns.size());

@@ -242,8 +242,11 @@ TEST_F(TableLabels, SeveralColumnsAreASetOfLabelsOrSeveralNumbers) {
   EXPECT_EQ(read(options).classes, 2);
   options.task = Task::classes;
   EXPECT_CONTAINS(message_of<ArgumentError>([&] { read(options); }), "(task)");
-  write("nodes.csv", "id,a,b\nn0,1,0\nn1,2.5,\nn2,0,1\n");
   options.task = Task::automatic;
+  write("nodes.csv", "id,a,b\nn0,True,no\nn1,,\nn2,FALSE,yes\n");
+  EXPECT_EQ(read(options).label_sets, (std::vector<uint8_t>{1, 0, 0, 0, 0, 1})) << "words for 0 and 1";
+  EXPECT_EQ(read(options).known, (std::vector<uint8_t>{1, 0, 1}));
+  write("nodes.csv", "id,a,b\nn0,1,0\nn1,2.5,\nn2,0,1\n");
   EXPECT_CONTAINS(refusal(options), "the label is empty, and other labels of the node are not");
 }
 
@@ -422,7 +425,8 @@ const std::vector<Fault>& faults() {
        }()},
       {"id,a,b\na,1,0\nb,1,high\n",
        good_edges,
-       {"'high' is not a number", "line 3, column 'b'"},
+       {"'high' is not a number", "line 3, column 'b'", "0 and 1 (no and yes, false and true)",
+        "name one column"},
        [] {
          TableOptions options;
          options.label = {"a", "b"};
