@@ -14,6 +14,9 @@
 // percent signs or currencies, and columns where nearly all fields are numbers, or most are and there are
 // many of them: a word among them is rather a mistake than a category.
 //
+// For a model that was trained already, a column of features is what it was in the training: what looks like
+// free text in a thousand rows may look like a category in sixty, and the other way round.
+//
 // Labels of one column: numbers with decimals, or more than 50 different ones, are numbers to predict; other
 // labels are classes, 0 … c-1 under their own numbers, any others in order, numbers before words. Labels of
 // several columns: 0 and 1 (or no and yes, false and true) in all of them are a set of labels, other numbers
@@ -358,15 +361,43 @@ void NodeTables::read(File& file, TextPool* ids) {
     refuse("the table has no rows", file.header(), "give each node a row under the names of the columns");
 }
 
+// What the column was in the training of the model that reads this table; null where there is none.
+const TrainedColumn* NodeTables::trained(const Column& column) const {
+  for (const TrainedColumn& known : options_.trained_columns)
+    if (known.name == column.name) return &known;
+  return nullptr;
+}
+
 // A dash among numbers stands for nothing; among words it is one of them.
 void NodeTables::settle_placeholders(Column& column) {
-  const bool are_gaps = column.words == 0 && column.numbers > 0;
+  const TrainedColumn* known = trained(column);
+  const bool are_gaps =
+      column.words == 0 && (known != nullptr ? known->role == ColumnRole::numbers : column.numbers > 0);
   (are_gaps ? column.known : column.words) += are_gaps ? -column.placeholders : column.placeholders;
+}
+
+// Whether the training has decided what the column is.
+bool NodeTables::decide_as_trained(Column& column) {
+  const TrainedColumn* known = trained(column);
+  if (known == nullptr) return false;
+  if (known->role == ColumnRole::category || known->role == ColumnRole::text) {
+    column.role = known->role;
+    if (known->role == ColumnRole::text) column.note = "not used, as in training";
+    return true;
+  }
+  const Spot& odd = column.first_word.line > 0     ? column.first_word
+                    : column.first_marked.line > 0 ? column.first_marked
+                                                   : column.first_date;
+  if (odd.line > 0)
+    refuse(fmt::format("{} is not a number, and the model was trained on numbers", quote(odd.text)),
+           column.at(odd), "leave the field empty where the value is not known");
+  return false;
 }
 
 // Numbers, a category, or a reason to refuse the column.
 void NodeTables::decide(Column& column) {
   settle_placeholders(column);
+  if (decide_as_trained(column)) return;
   const std::string ignore = fmt::format("or list {} in ignore-columns", quote(column.name));
   const auto share = [&](int64_t count) {
     return static_cast<double>(count) / static_cast<double>(std::max<int64_t>(column.known, 1));
@@ -438,6 +469,7 @@ void NodeTables::read_words(File& file) {
 
 // A category, or free text.
 void NodeTables::settle_words(Column& column) {
+  if (trained(column) != nullptr) return;
   constexpr int64_t few = 100;
   constexpr int64_t few_numbers = 10;  // codes, such as floors: 1, 2, 3, attic
   const int64_t different = column.pool.count();
@@ -682,6 +714,11 @@ void NodeTables::take_splits(int64_t nodes, RawDataset* set) {
       if (const int p = part[static_cast<size_t>(v)]; p >= 0) parts[p]->push_back(v);
     column->note =
         fmt::format("{} train, {} val, {} test", split.train.size(), split.val.size(), split.test.size());
+    if (!options_.trained_columns.empty() &&
+        (split.train.empty() || split.val.empty() || split.test.empty())) {
+      column->note += ": not used";
+      continue;
+    }
     for (const auto& [name, members] :
          {std::pair<const char*, const std::vector<int64_t>*>{"train", parts[0]},
           {"val", parts[1]},

@@ -122,6 +122,15 @@ std::vector<std::string> TrainedModel::feature_names() const {
   return transform && transform->has_names() ? transform->names() : std::vector<std::string>();
 }
 
+TableOptions TrainedModel::tables() const {
+  TableOptions out = TableOptions::from(config_);
+  if (const auto& transform = record_->transform; transform && transform->has_names()) {
+    out.task = task();
+    out.trained_columns = transform->trained_columns();
+  }
+  return out;
+}
+
 Dataset as_trained(const TrainedModel& trained, const Dataset& data) {
   const auto& transform = trained.record()->transform;
   const auto refuse_width = [&](int64_t width) {

@@ -60,10 +60,12 @@ torch::Tensor training_nodes(const Dataset& data, const TrainConfig& c) {
 
 }  // namespace
 
-Dataset load_raw_dataset(const TrainConfig& c) {
+Dataset load_raw_dataset(const TrainConfig& c, std::vector<TrainedColumn> columns) {
+  TableOptions tables = TableOptions::from(c);
+  tables.trained_columns = std::move(columns);
   Dataset data =
       load_dataset(c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise},
-                   c.seed, DataFolders::from_environment(), TableOptions::from(c));
+                   c.seed, DataFolders::from_environment(), tables);
   draw_splits(data, c.drawn, c.seed);
   return data;
 }

@@ -175,6 +175,20 @@ class RoundTrips(unittest.TestCase):
         self.refused(["predict", "--checkpoint", run, "--dataset", many, *out], "'shoe size'")
         self.accepted("predict", "--checkpoint", run, "--dataset", many, "--ignore-columns", "shoe size", *out)
 
+    def test_columns_are_what_they_were_in_training_however_few_the_rows(self):
+        town = self.town = Town(150)
+        town.columns = ["age", "income", "city", "remark"]
+        for k, row in enumerate(town.rows.values()):
+            row["remark"] = f"remark {k}"
+        run = self.trained()
+        self.assertIn("not used", self.accepted("inspect", "--dataset", self.work / "town").stdout)
+        for count in (60, 1):
+            few = Town(150)
+            few.rows = dict(list(town.rows.items())[:count])
+            few.edges = {ends: weight for ends, weight in town.edges.items() if set(ends) <= set(few.rows)}
+            rows, _, _ = self.predicted(run, "--dataset", few.write(self.work / f"few-{count}", columns=town.columns))
+            self.assertEqual(set(rows), set(few.rows))
+
     def test_a_file_that_was_changed_is_refused(self):
         checkpoint = self.trained() / "model.safetensors"
         text = checkpoint.read_bytes()

@@ -263,6 +263,43 @@ TEST_F(Tables, FreeTextIsNotUsed) {
   EXPECT_CONTAINS(note(set, "remark"), "300 different texts: not used");
 }
 
+// What a column was in the training it is in every table that the model reads.
+TEST_F(Tables, ForAModelTheColumnsAreThoseOfItsTraining) {
+  write("nodes.csv", "id,remark,age,job\nann,likes tea,31,cook\nbob,,-,\n");
+  write("edges.csv", "ann,bob\n");
+  TableOptions options;
+  options.trained_columns = {
+      {"remark", ColumnRole::text}, {"age", ColumnRole::numbers}, {"job", ColumnRole::category}};
+  EXPECT_EQ(role(read(), "remark"), ColumnRole::category);
+  EXPECT_EQ(role(read(options), "remark"), ColumnRole::text);
+  EXPECT_EQ(note(read(options), "remark"), "not used, as in training");
+  EXPECT_EQ(read(options).columns.size(), 2U);
+  std::string many = "id,remark,age,job\n";
+  for (int k = 0; k < 300; ++k) many += "n" + std::to_string(k) + ",tea,1,job " + std::to_string(k) + "\n";
+  write("nodes.csv", many);
+  write("edges.csv", "n0,n1\n");
+  EXPECT_EQ(role(read(), "job"), ColumnRole::text);
+  EXPECT_EQ(role(read(options), "job"), ColumnRole::category);
+  EXPECT_EQ(read(options).columns[1].words.size(), 300U);
+  write("nodes.csv", "id,remark,age,job\nann,,old,cook\n");
+  write("edges.csv", "source,target\n");
+  EXPECT_CONTAINS(refusal(options), "'old' is not a number, and the model was trained on numbers (" + path() +
+                                        "/nodes.csv, line 2, column 'age'); leave the field empty");
+  write("nodes.csv", "id,remark,age,job\nann,,-,3\n");
+  EXPECT_TRUE(std::isnan(feature(read(options), 0, 0))) << "a dash is a gap among numbers";
+  EXPECT_EQ(read(options).columns[1].words, (Texts{"3"}));
+}
+
+TEST_F(Tables, ForAModelASplitNeedsNotBeWhole) {
+  write("nodes.csv", "id,label,age,split\nann,x,31,train\nbob,y,2,test\n");
+  write("edges.csv", "ann,bob\n");
+  EXPECT_CONTAINS(refusal(), "no node is in val (" + path() + "/nodes.csv, line 1, column 'split')");
+  TableOptions options;
+  options.trained_columns = {{"age", ColumnRole::numbers}};
+  EXPECT_TRUE(read(options).splits.empty());
+  EXPECT_CONTAINS(note(read(options), "split"), "1 train, 0 val, 1 test: not used");
+}
+
 TEST_F(Tables, ADashAmongNumbersIsAGapAndAmongWordsAWord) {
   write("nodes.csv", "id,age,strand,level\nann,31,+,1\nbob,-,-,?\ncid,--,+,None\n");
   write("edges.csv", "ann,bob\n");
