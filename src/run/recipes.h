@@ -51,4 +51,7 @@ Recipe find_recipe(const std::string& model, const std::string& dataset,
 Recipe require_recipe(const std::string& model, const std::string& name,
                       const std::map<std::string, std::string>& run);
 
+/// Whether require_recipe() knows this name.
+bool has_recipe(const std::string& model, const std::string& name);
+
 }  // namespace eignn

@@ -188,7 +188,11 @@ torch::Tensor all_nodes(const Dataset& data, torch::Device device) {
 }  // namespace
 
 TrainOptions& TrainOptions::recipe(const std::string& name) {
-  const std::string dataset = config.dataset;
+  if (has_recipe(eignn::name(config.model), name)) {
+    apply_recipe(config, {}, name);
+    return *this;
+  }
+  const std::string dataset = config.dataset;  // a data set for which the model has [own] or [default] alone
   config.dataset = name;
   apply_recipe(config, {});
   config.dataset = dataset;

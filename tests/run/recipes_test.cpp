@@ -74,7 +74,7 @@ TEST(Recipes, AreAllValid) {
 }
 
 TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
-  std::set<std::string> kinds = {"default", "own"};
+  std::set<std::string> kinds = {"default", "own", "paper"};
   const auto models = model_names();
   for (const EmbeddedRecipe& recipe : embedded_recipes())
     if (recipe.name == "kinds")
@@ -143,6 +143,27 @@ TEST(Recipes, DataWithoutARecipeGetTheOwnOneAndOthersTheirs) {
   TrainConfig named = config_of("eignn", "texas");
   EXPECT_EQ(apply_recipe(named, {}, "own"), "eignn/own");
   EXPECT_EQ(setting(named, "intercept"), "on");
+}
+
+TEST(Recipes, ThePapersPlainModelIsTakenByItsNameAlone) {
+  TrainConfig own = config_of("eignn", "./mine.npz"), folder = config_of("eignn", "paper");
+  EXPECT_EQ(apply_recipe(own, {"lr"}, "paper"), "eignn/paper");
+  for (const auto& [name, text] : {std::pair{"encoder", "0"},
+                                   {"equilibria", "1"},
+                                   {"head", "plain"},
+                                   {"intercept", "off"},
+                                   {"feature-norm", "standard"},
+                                   {"dropout", "0"},
+                                   {"gamma", "0.8"}})
+    EXPECT_EQ(setting(own, name), text) << name;
+  EXPECT_EQ(setting(own, "lr"), setting(TrainConfig(), "lr")) << "given";
+  EXPECT_EQ(apply_recipe(folder, {}), "eignn/own") << "data that are called so";
+  TrainOptions options;
+  options.model(EignnOptions{}).recipe("paper");
+  EXPECT_EQ(setting(options.config, "feature-norm"), "standard");
+  EXPECT_EQ(setting(options.config, "intercept"), "off");
+  TrainConfig gcn = config_of("gcn", "./mine.npz");
+  EXPECT_THROW(apply_recipe(gcn, {}, "paper"), ArgumentError);
 }
 
 TEST(Recipes, TheLongOnesHaveTheirTimes) {
