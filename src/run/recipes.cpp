@@ -137,11 +137,15 @@ std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given
   return recipe.tables.empty() ? "" : model + "/" + recipe.tables.back();
 }
 
-std::optional<RecipeTime> recipe_time(const std::string& recipe) {
+std::optional<RecipeTime> recipe_time(const std::string& recipe, const std::string& dataset) {
   const size_t slash = recipe.find('/');
   if (slash == std::string::npos) return {};
   const TomlTable* times = find_table(tables_of(times_file), recipe.substr(0, slash));
-  const TomlSetting* time = times == nullptr ? nullptr : times->find(recipe.substr(slash + 1));
+  if (times == nullptr) return {};
+  const std::string table = recipe.substr(slash + 1);
+  // Data sets of one kind share a recipe and differ in size.
+  const TomlSetting* time = kind_of(dataset, {}) == table ? times->find(dataset) : nullptr;
+  if (time == nullptr) time = times->find(table);
   if (time == nullptr || time->values.empty()) return {};
   RecipeTime out;
   out.epoch_seconds = std::stod(time->values[0]);

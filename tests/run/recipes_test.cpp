@@ -173,6 +173,11 @@ TEST(Recipes, TheLongOnesHaveTheirTimes) {
     EXPECT_GT(recipe_time(recipe)->usual_epochs, 0);
   }
   EXPECT_EQ(recipe_time("eignn/wikipedia")->usual_epochs, 0);  // film: no such runs were made
+  EXPECT_LT(recipe_time("eignn/wikipedia", "chameleon-filtered")->epoch_seconds,
+            recipe_time("eignn/wikipedia", "squirrel-filtered")->epoch_seconds);
+  EXPECT_EQ(recipe_time("eignn/wikipedia", "film")->epoch_seconds,
+            recipe_time("eignn/wikipedia")->epoch_seconds);
+  EXPECT_FALSE(recipe_time("eignn/own", "squirrel-filtered")) << "another recipe than that of its kind";
   EXPECT_FALSE(recipe_time("gcn/own"));
   EXPECT_FALSE(recipe_time(""));
 }
