@@ -200,6 +200,46 @@ class RoundTrips(unittest.TestCase):
         self.assertNotIn(b"person 1", text)
 
 
+class Starts(unittest.TestCase):
+    """What a run says before its first epoch, both streams in one pipe."""
+
+    def setUp(self):
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="eignn-starts-"))
+        self.town = Town(120).write(self.work / "town")
+
+    def tearDown(self):
+        subprocess.run(["rm", "-rf", self.work], check=True)
+
+    def said(self, *words):
+        words = words or ("--epochs", 5)
+        result = subprocess.run([EIGNN, "train", "--dataset", self.town, "--threads", "1", *map(str, words)],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, stdin=subprocess.DEVNULL,
+                                env=dict(os.environ, EIGNN_CACHE=str(self.work / "cache")))
+        self.assertEqual(result.returncode, 0, result.stdout)
+        return result.stdout
+
+    def in_order(self, text, *parts):
+        places = [text.find(part) for part in parts]
+        self.assertNotIn(-1, places, (parts, text))
+        self.assertEqual(places, sorted(places), text)
+
+    def test_the_table_comes_first_then_the_settings_and_what_the_run_decided(self):
+        self.in_order(self.said(), "nodes.csv  id", "flags: ", "recipe eignn/own: ", "nothing of this run is kept", "rules: solver ",
+                      "1/5", "eignn on ")
+
+    def test_several_runs_say_their_settings_before_the_first_and_how_long_they_take_together(self):
+        text = self.said("--split", "all", "--drawn", 3, "--recipe", "cornell", "--epochs", 8000, "--patience", 1)
+        self.in_order(text, "recipe eignn/cornell: ", "the recipe eignn/cornell takes 109 ms an epoch", "the 3 runs together usually 7 min",
+                      "at most 44 min; a short way is --split 0 --epochs 1100", "nothing of this run is kept", "nodes.csv  id")
+        self.assertEqual(text.count("nothing of this run is kept"), 1)
+
+    def test_large_files_are_announced(self):
+        self.assertNotIn("reading ", self.said())
+        with open(self.town / "notes.bin", "wb") as file:
+            file.truncate(150_000_000)
+        self.in_order(self.said(), f"reading {self.town} (150 MB)", "nodes.csv  id")
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit("usage: own_model_test.py EIGNN [TestCase.test_name ...]")

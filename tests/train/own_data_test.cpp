@@ -226,6 +226,42 @@ TEST(ThinData, IsWarnedOf) {
   EXPECT_TRUE(warnings_of([&] { train(config_for("mlp", 100), "", false, {}, &good); }).empty());
 }
 
+// Ends the work at the first warning, before what it announces.
+struct Stopped {
+  std::string at;
+};
+
+std::string first_warning_of(const std::function<void()>& work) {
+  const WarningScope scope([](const std::string& message) { throw Stopped{message}; });
+  try {
+    work();
+  } catch (const Stopped& stopped) {
+    return stopped.at;
+  }
+  return "";
+}
+
+TEST(Preparation, ThatIsLongIsAnnouncedWhateverItIs) {
+  Dataset set;
+  set.name = "mine";
+  set.graph = random_graph(16'000, 40'000, 3);
+  set.features = torch::randn({16'000, 3}, at::detail::createCPUGenerator(5), torch::kFloat64);
+  set.labels = torch::arange(16'000).remainder(2);
+  set.known = torch::ones({16'000}, torch::kBool);
+  set.classes = 2;
+  draw(set);
+  const auto said = [&](const std::string& model, const std::string& solver) {
+    TrainConfig config = config_for(model);
+    if (!solver.empty()) config.eignn().solver = solver;
+    return first_warning_of([&] { make_model(set, config, nullptr); });
+  };
+  EXPECT_CONTAINS(said("eignn", "spectral"), "preparing: spectral takes about ");
+  EXPECT_CONTAINS(said("ppnp", ""), "preparing: ppnp's dense inverse takes about ");
+  EXPECT_CONTAINS(said("geom-gcn", ""), "preparing: Isomap of the graph's distances takes about ");
+  EXPECT_EQ(said("eignn", "sparse"), "");
+  EXPECT_EQ(said("gcn", ""), "");
+}
+
 TEST(DrawnSplits, AreFixedBySeedAndNumberAndTheFirstIsTheOneOfBefore) {
   Dataset set = classes(0.5), again = classes(0.5);
   const Split first = set.splits[0];
