@@ -7,6 +7,7 @@
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
+#include "equilibrium/stopwatch.h"
 #include "explain/explainer.h"
 #include "report/explanation_files.h"
 #include "report/line_plot.h"
@@ -174,7 +175,9 @@ bool ends_with(const std::string& text, const std::string& ending) {
 
 void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& explainer, int64_t node,
                   std::optional<int64_t> class_number) {
+  const Stopwatch watch;
   const Explanation why = explainer.explain(node, class_number, {flags.raw_units});
+  const double seconds = watch.seconds();
   if (ends_with(flags.out, ".csv")) {
     write_file_atomically(flags.out, explanation_csv(why, restored.dataset));
   } else if (!flags.out.empty()) {
@@ -188,6 +191,7 @@ void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& ex
   }
   if (flags.json) {
     Json json = json_of(flags, restored, why);
+    json["seconds"] = seconds;  // of the explanation alone, without reading model and data
     return end_json(json);
   }
   print_explanation(flags, restored, why);
