@@ -70,6 +70,12 @@ class TrainedModel {
   /// Of the features that the model reads: "age", "city = Rome". Empty: they are called by their numbers.
   std::vector<std::string> feature_names() const;
 
+  /// How to read tables for this model: labels, columns and weights as in the training, so that a column is
+  /// what it was then, however few rows the new table has.
+  ///
+  ///     auto data = eignn::load_dataset("new", {}, 0, DataFolders::from_environment(), model.tables());
+  TableOptions tables() const;
+
   /// Writes one safetensors file, which appears whole or not at all. ResourceError when that fails.
   void save(const std::string& path) const;
 

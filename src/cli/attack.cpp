@@ -7,6 +7,7 @@
 #include "data/atomic_file.h"
 #include "data/csv.h"
 #include "data/disk_space.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
 #include "report/table.h"
 #include "run/predictions_csv.h"
@@ -119,7 +120,7 @@ void work(const Flags& flags) {
              restored.config.dataset, restored.split_number, restored.config.seed, version(), built_commit());
   if (!attacker.linear())
     fmt::print("{} is not linear in the features: there is no certificate\n", name(restored.config.model));
-  if (!flags.out.empty()) fmt::print("{} nodes written to {}\n", first.nodes, flags.out);
+  if (!flags.out.empty()) fmt::print("{} written to {}\n", counted(first.nodes, "node"), flags.out);
 }
 
 }  // namespace

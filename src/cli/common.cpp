@@ -7,6 +7,7 @@
 #include <charconv>
 #include <csignal>
 #include <ctime>
+#include <filesystem>
 #include <mutex>
 
 #include "cli/streams.h"
@@ -208,6 +209,26 @@ void warning(const std::string& message) {
     if (!said.insert(message).second) return;
   }
   say(fmt::format("eignn: warning: {}\n", message));
+}
+
+void say_long_reading(const std::string& path) {
+  constexpr double large = 100e6;
+  std::error_code unreadable;
+  double bytes = 0;
+  const auto add = [&](const std::filesystem::path& file) {
+    std::error_code failed;
+    const auto size = std::filesystem::file_size(file, failed);
+    if (!failed) bytes += static_cast<double>(size);
+  };
+  if (std::filesystem::is_directory(path, unreadable)) {
+    auto file = std::filesystem::directory_iterator(path, unreadable);
+    for (const auto end = std::filesystem::directory_iterator(); !unreadable && file != end;
+         file.increment(unreadable))
+      add(file->path());
+  } else {
+    add(path);
+  }
+  if (bytes > large) note(fmt::format("reading {} ({:.0f} MB) …", path, bytes / 1e6));
 }
 
 void watch_for_interrupt(int64_t parent) {

@@ -83,6 +83,9 @@ void print_json(const Json& json);
 void note(const std::string& message);     // a line on standard error, for people
 void warning(const std::string& message);  // the same, marked as a warning
 
+/// A line before files are read for a while: those at this path, a file or a folder, where they are large.
+void say_long_reading(const std::string& path);
+
 /// True once SIGINT, SIGTERM or SIGHUP came after watch_for_interrupt(), which installs the handler. A second
 /// SIGINT, half a second later or more, ends the process, but where the process `parent` passes one on: it
 /// may be the one of the terminal's that came to both.

@@ -6,6 +6,7 @@
 #include "data/edge_weights.h"
 #include "data/own_graph.h"
 #include "data/readers.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
 
 namespace eignn::cli {
@@ -48,9 +49,11 @@ void work(const CLI::App& command, const Flags& flags) {
                      {"splits", set.splits.size()},
                      {"out", flags.out}};
   if (flags.json) return print_json(json);
-  fmt::print("{} ({}): {} nodes, {} arcs{}, {} features, {} classes, {} splits, written to {}\n", set.name,
-             set.format, set.nodes(), set.arcs.source.size(), set.arcs.weight.empty() ? "" : " with weights",
-             set.features.shape[1], set.classes, set.splits.size(), flags.out);
+  fmt::print("{} ({}): {}, {}{}, {}, {} class{}, {}, written to {}\n", set.name, set.format,
+             counted(set.nodes(), "node"), counted(static_cast<int64_t>(set.arcs.source.size()), "arc"),
+             set.arcs.weight.empty() ? "" : " with weights", counted(set.features.shape[1], "feature"),
+             set.classes, set.classes == 1 ? "" : "es",
+             counted(static_cast<int64_t>(set.splits.size()), "split"), flags.out);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include "cli/flags.h"
 #include "data/atomic_file.h"
 #include "data/disk_space.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
+#include "equilibrium/stopwatch.h"
 #include "explain/explainer.h"
 #include "report/explanation_files.h"
 #include "report/line_plot.h"
@@ -110,11 +112,12 @@ double rest_of(const std::vector<Part>& parts, size_t from) {
 
 void print_explanation(const Flags& flags, const RestoredRun& restored, const Explanation& why) {
   const Dataset& data = restored.dataset;
-  fmt::print("{} of {}, node {}, {} {}{}: score {:.6g} = {:.6g} constant {:+.6g} of {} nodes{}\n",
+  fmt::print("{} of {}, node {}, {} {}{}: score {:.6g} = {:.6g} constant {:+.6g} of {}{}\n",
              name(restored.config.model), restored.config.dataset, data.node_name(why.node),
              data.is_regression() ? "target" : "class", data.class_name(why.class_number),
              why.predicted && !data.is_regression() ? " (predicted)" : "", why.score, why.constant,
-             why.sum - why.constant, why.nodes.size(), times_power(why.exponent));
+             why.sum - why.constant, counted(static_cast<int64_t>(why.nodes.size()), "node"),
+             times_power(why.exponent));
   switch (why.kind) {
     case ContributionKind::exact:
       fmt::print("exact: without a node's features the score has its contribution less; remainder {:.1e}\n",
@@ -173,7 +176,9 @@ bool ends_with(const std::string& text, const std::string& ending) {
 
 void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& explainer, int64_t node,
                   std::optional<int64_t> class_number) {
+  const Stopwatch watch;
   const Explanation why = explainer.explain(node, class_number, {flags.raw_units});
+  const double seconds = watch.seconds();
   if (ends_with(flags.out, ".csv")) {
     write_file_atomically(flags.out, explanation_csv(why, restored.dataset));
   } else if (!flags.out.empty()) {
@@ -187,6 +192,7 @@ void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& ex
   }
   if (flags.json) {
     Json json = json_of(flags, restored, why);
+    json["seconds"] = seconds;  // of the explanation alone, without reading model and data
     return end_json(json);
   }
   print_explanation(flags, restored, why);
@@ -222,10 +228,10 @@ void explain_edges_of(const Flags& flags, const RestoredRun& restored, Explainer
     }
     return end_json(json);
   }
-  fmt::print("{} of {}, node {}, class {}{}: score {:.6g}; {} edges have an effect on it\n\n",
-             name(restored.config.model), restored.config.dataset, data.node_name(node),
-             data.class_name(edges.class_number), edges.predicted ? " (predicted)" : "", edges.score,
-             edges.edges);
+  fmt::print("{} of {}, node {}, class {}{}: score {:.6g}; {} on it\n\n", name(restored.config.model),
+             restored.config.dataset, data.node_name(node), data.class_name(edges.class_number),
+             edges.predicted ? " (predicted)" : "", edges.score,
+             edges.edges == 1 ? "1 edge has an effect" : fmt::format("{} edges have an effect", edges.edges));
   std::vector<std::vector<std::string>> rows;
   for (size_t t = 0; t < count; ++t) {
     const EdgeChange& edge = edges.changes[t];
@@ -235,7 +241,8 @@ void explain_edges_of(const Flags& flags, const RestoredRun& restored, Explainer
                     edge.change ? signed_number(*edge.change) : ""});
   }
   fmt::print("{}", format_table({"edge", "hops", "first order", "change without it"}, rows));
-  if (!flags.out.empty()) fmt::print("{} edges written to {}\n", edges.changes.size(), flags.out);
+  if (!flags.out.empty())
+    fmt::print("{} written to {}\n", counted(static_cast<int64_t>(edges.changes.size()), "edge"), flags.out);
 }
 
 // ---- influence
@@ -313,8 +320,8 @@ void explain_influence(const Flags& flags) {
   }
   fmt::print("{}", format_table(header, rows));
   for (const auto& [run, influence] : runs)
-    fmt::print("{}: {:.2f} hops in the mean, over {} nodes{}{}\n", run, influence.mean_hops,
-               influence.sample - influence.silent,
+    fmt::print("{}: {:.2f} hops in the mean, over {}{}{}\n", run, influence.mean_hops,
+               counted(influence.sample - influence.silent, "node"),
                influence.silent > 0 ? fmt::format("; {} hear nothing", influence.silent) : "",
                influence.elsewhere > 1e-6
                    ? fmt::format("; {} comes from nodes without a path", percent(influence.elsewhere))

@@ -7,6 +7,7 @@
 #include "cli/flags.h"
 #include "data/disk_space.h"
 #include "data/tensor_bytes.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
 #include "report/table.h"
 #include "run/disk_estimate.h"
@@ -120,7 +121,7 @@ void work(const PredictFlags& flags) {
   }
   if (flags.json) return print_json(json);
   if (flags.has_node) print_node(restored, json);
-  if (all) fmt::print("{} nodes written to {} ({})\n", nodes, flags.out, restored.which_graph());
+  if (all) fmt::print("{} written to {} ({})\n", counted(nodes, "node"), flags.out, restored.which_graph());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "data/edge_weights.h"
 #include "data/graph_file.h"
 #include "data/tensor_bytes.h"
+#include "data/text_lines.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "eignn/spectrum_cache.h"
@@ -227,8 +228,9 @@ void work(const Flags& f) {
   }
   outputs.commit();
   if (f.json) return print_json(json);
-  fmt::print("{} nodes, {} features, {} arcs: solved by {} in {:.3g} s, residual {:.2e}\n", n, m,
-             graph.arcs(), solver->name(), seconds, json["residual"].get<double>());
+  fmt::print("{}, {}, {}: solved by {} in {:.3g} s, residual {:.2e}\n", counted(n, "node"),
+             counted(m, "feature"), counted(graph.arcs(), "arc"), solver->name(), seconds,
+             json["residual"].get<double>());
   if (Y.defined()) fmt::print("adjoint residual {:.2e}\n", json["adjoint_residual"].get<double>());
 }
 

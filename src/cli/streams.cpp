@@ -34,6 +34,7 @@ void allow_many_files() {
 }
 
 void say(const std::string& text) {
+  std::fflush(stdout);  // what was printed before comes first, in a pipe too
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
   std::clearerr(stderr);

@@ -149,9 +149,10 @@ void say_rules(const RunStart& start) {
                   start.train, start.val, start.test));
 }
 
-// How long the recipe takes, where that was measured; above ten minutes with a shorter way.
-void say_time(const Flags& flags) {
-  const auto time = recipe_time(flags.recipe_used);
+// How long the recipe takes, where that was measured; above ten minutes with a shorter way. `runs` come one
+// after another.
+void say_time(const Flags& flags, size_t runs) {
+  const auto time = recipe_time(flags.recipe_used, flags.config.dataset);
   if (!time) return;
   constexpr double long_s = 600, short_s = 120;
   const double epochs = static_cast<double>(flags.config.epochs), each = time->epoch_seconds;
@@ -161,24 +162,35 @@ void say_time(const Flags& flags) {
     text += fmt::format("usually {}, ",
                         duration_text(each * std::min(epochs, static_cast<double>(time->usual_epochs))));
   text += fmt::format("at most {}", duration_text(each * epochs));
-  if (each * epochs > long_s) {
-    const auto fewer = static_cast<int64_t>(std::clamp(short_s / each, 1.0, epochs));
-    text += fmt::format("; a short way is --epochs {} ({})", fewer,
-                        duration_text(each * static_cast<double>(fewer)));
+  const auto many = static_cast<double>(runs);
+  if (runs > 1) {
+    text += fmt::format("; the {} runs together ", runs);
+    if (time->usual_epochs > 0)
+      text +=
+          fmt::format("usually {}, ",
+                      duration_text(many * each * std::min(epochs, static_cast<double>(time->usual_epochs))));
+    text += fmt::format("at most {}", duration_text(many * each * epochs));
+  }
+  if (many * each * epochs > long_s) {
+    const bool shorter = each * epochs > long_s;
+    const auto fewer = static_cast<int64_t>(shorter ? std::clamp(short_s / each, 1.0, epochs) : epochs);
+    std::string way = runs > 1 ? "--split 0" : "";
+    if (shorter) way += fmt::format("{}--epochs {}", way.empty() ? "" : " ", fewer);
+    text += fmt::format("; a short way is {} ({})", way, duration_text(each * static_cast<double>(fewer)));
   }
   note(text);
 }
 
 // What there is to say before the first epoch: once, and not before the data are read, so that an error there
 // stands alone.
-void say_start(const Flags& flags) {
+void say_start(const Flags& flags, size_t runs = 1) {
   static std::once_flag said;
   std::call_once(said, [&] {
     say_settings(flags);
     if (!flags.why_recipe.empty())
       note(fmt::format("{} suits the data: {}; --search auto looks further", flags.recipe_used,
                        flags.why_recipe));
-    say_time(flags);
+    say_time(flags, runs);
     if (flags.out.empty()) note("nothing of this run is kept; --out FOLDER keeps it");
   });
 }
@@ -194,24 +206,20 @@ JobOptions options_of_runs(const Flags& flags) {
   if (!flags.json) show_table(options);
   if (flags.batch_runs > 0 && !flags.json)
     note("a batch saves nothing on its way: a run of it is kept when it has ended (--batch-runs)");
-  if (flags.json || !flags.resume.empty()) return options;
-  options.watch = [&flags, watch = options.watch](int64_t epochs) -> JobOptions::Watch {
-    return [&flags, inner = watch(epochs)](const std::vector<EpochReport>& reports) {
-      say_start(flags);
-      inner(reports);
-    };
-  };
   return options;
 }
 
 void train_one(const Job& job, bool resume, const Flags& flags, const Dataset* data = nullptr) {
   JobOptions options = job_options(1, flags.json, flags.parent);
   if (!flags.json) show_table(options);
-  if (!flags.json)
-    options.on_start = [&](const RunStart& start) {
+  if (!flags.json) {
+    // The data are read, and what follows may take long: the solver is prepared.
+    options.on_data = [&, show = options.on_data](const Dataset& read) {
+      show(read);
       if (!resume) say_start(flags);
-      say_rules(start);
     };
+    options.on_start = say_rules;
+  }
   const RunResult result =
       resumable([&] { return go_on_with(job.folder); }, [&] { return run_here(job, resume, options, data); });
   flags.json ? print_json(result_json(result)) : print_summary(result);
@@ -284,6 +292,7 @@ void train_all_splits(const TrainConfig& config, const std::string& out, const F
       jobs = jobs_of_splits(config, all_splits(data), out);
       require_space_for_runs(out, jobs, data, many_runs(flags, /*keep_models=*/true));
     }
+    if (!flags.json && flags.resume.empty()) say_start(flags, jobs.size());
     return flags.batch_runs > 0 ? run_in_batches(jobs, flags.batch_runs, options)
                                 : run_jobs(jobs, flags.jobs, job_runner(options));
   };
@@ -309,6 +318,7 @@ void search(const Flags& flags) {
       splits = data.splits.size();
       require_space_for_search(plan, data, flags.out, many_runs(flags, /*keep_models=*/false));
     }
+    if (!flags.json) say_start(flags);
     return run_search(plan, static_cast<int64_t>(splits), flags.out,
                       flags.batch_runs > 0 ? in_batches(flags.batch_runs, options)
                                            : run_individually(flags.jobs, job_runner(options)),
@@ -438,6 +448,7 @@ TrainFlags with_own_rule(TrainFlags flags, std::optional<Dataset>& raw) {
 }  // namespace
 
 void run_train(const TrainFlags& given) {
+  if (!given.json && given.resume.empty()) say_long_reading(given.config.dataset);
   if (!given.resume.empty()) return resume(given);
   if (given.config_changed)  // people edit this file on purpose
     warning(

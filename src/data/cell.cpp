@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "data/text_lines.h"
 
@@ -37,6 +38,52 @@ size_t take_digits(std::string_view* text, size_t most) {
   while (count < most && count < text->size() && is_digit((*text)[count])) ++count;
   text->remove_prefix(count);
   return count;
+}
+
+// 2021-03, 2021/3 and 03/2021, of the years 1000 to 2999.
+bool is_month_of_year(std::string_view text) {
+  const size_t sign = text.find_first_of("-/");
+  if (sign == std::string_view::npos) return false;
+  std::string_view year = text.substr(0, sign), month = text.substr(sign + 1);
+  if (year.size() < month.size()) std::swap(year, month);
+  const auto digits = [](std::string_view part) { return std::all_of(part.begin(), part.end(), is_digit); };
+  if (year.size() != 4 || month.empty() || month.size() > 2 || !digits(year) || !digits(month)) return false;
+  const int number = month.size() == 2 ? 10 * (month[0] - '0') + month[1] - '0' : month[0] - '0';
+  return (year[0] == '1' || year[0] == '2') && number >= 1 && number <= 12;
+}
+
+// 1 Mar 2021, March 1, 2021, 1-mar-21, Mon 1 Mar 2021 12:30: the name of a month, numbers and perhaps a day
+// of the week, with signs between them.
+bool is_named_date(std::string_view text) {
+  constexpr size_t longest = 40;
+  if (text.size() > longest || std::none_of(text.begin(), text.end(), is_digit)) return false;
+  static constexpr std::array<std::string_view, 12> months = {
+      "january", "february", "march",     "april",   "may",      "june",
+      "july",    "august",   "september", "october", "november", "december"};
+  static constexpr std::array<std::string_view, 7> days = {"monday", "tuesday",  "wednesday", "thursday",
+                                                           "friday", "saturday", "sunday"};
+  const auto is_name = [](std::string_view part, const auto& names) {
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+      return is_word(part, name) || is_word(part, name.substr(0, 3));
+    });
+  };
+  int months_seen = 0, numbers = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(" -/.,"), text.size());
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (part.empty()) continue;
+    if (is_digit(part[0])) {
+      const bool fits = std::all_of(part.begin(), part.end(), [](char c) { return is_digit(c) || c == ':'; });
+      if (!fits) return false;
+      ++numbers;
+    } else if (is_name(part, months)) {
+      ++months_seen;
+    } else if (!is_name(part, days)) {
+      return false;
+    }
+  }
+  return months_seen == 1 && numbers >= 1;
 }
 
 // 2021-03-04, 2021/3/4, 04.03.2021, 3/4/21, each perhaps with a time after it; 12:30, 12:30:05.
@@ -81,6 +128,26 @@ bool is_grouped(std::string_view text) {
   return groups > 1 || (groups == 1 && digits == 3 && text.find_first_of("' ") != std::string_view::npos);
 }
 
+// The number between signs such as % and $; empty where there is no such sign.
+std::string_view without_sign(std::string_view text) {
+  for (const std::string_view sign : {"%", "$", "\xe2\x82\xac", "\xc2\xa3", "\xc2\xa5"}) {  // € £ ¥
+    if (text.size() <= sign.size()) continue;
+    if (text.substr(text.size() - sign.size()) == sign)
+      return trimmed(text.substr(0, text.size() - sign.size()));
+    if (text.substr(0, sign.size()) == sign) return trimmed(text.substr(sign.size()));
+  }
+  return {};
+}
+
+// 50%, $1.50, -3 €.
+bool is_marked(std::string_view text) {
+  const bool minus = text.size() > 1 && text[0] == '-';
+  const std::string_view number = without_sign(minus ? text.substr(1) : text);
+  return !number.empty() && is_digit(number[0]) && is_digit(number.back()) &&
+         std::all_of(number.begin(), number.end(),
+                     [](char c) { return is_digit(c) || c == '.' || c == ',' || c == ' '; });
+}
+
 // Whether the whole of `text` is a number, finite or not.
 bool parse(std::string_view text, Cell* cell) {
   double value = 0;
@@ -103,8 +170,12 @@ Cell read_cell(std::string_view field) {
   const char first = text.size() > 1 && sign ? text[1] : text[0];
   if (!is_digit(first) && first != '.' && first != ',') {
     const std::string_view bare = sign ? text.substr(1) : text;
-    cell.kind = is_any_of(text, {"na", "n/a", "#n/a", "null"}) || is_word(bare, "nan") ? CellKind::missing
+    const bool missing = is_any_of(text, {"na", "n/a", "n.a.", "#n/a", "<na>", "null", "?"}) ||
+                         text == "None" || is_word(bare, "nan");
+    cell.kind = missing                                ? CellKind::missing
                 : is_any_of(bare, {"inf", "infinity"}) ? CellKind::out_of_range
+                : is_named_date(text)                  ? CellKind::date
+                : is_marked(text)                      ? CellKind::marked
                                                        : CellKind::word;
     return cell;
   }
@@ -134,8 +205,15 @@ Cell read_cell(std::string_view field) {
       return cell;
     }
   }
-  cell.kind = is_date(text) ? CellKind::date : is_grouped(text) ? CellKind::grouped : CellKind::word;
+  cell.kind = is_date(text) || is_month_of_year(text) || is_named_date(text) ? CellKind::date
+              : is_grouped(text)                                             ? CellKind::grouped
+              : is_marked(text)                                              ? CellKind::marked
+                                                                             : CellKind::word;
   return cell;
+}
+
+bool is_placeholder(std::string_view field) {
+  return is_any_of(trimmed(field), {"-", "--", "."});
 }
 
 }  // namespace eignn

@@ -69,7 +69,7 @@ void CsvReader::check_utf8() const {
 
 void CsvReader::read_header() {
   constexpr const char* name_columns = "put a line of column names first";
-  if (!skip_to_row(true)) eignn::refuse("the file is empty", origin_, name_columns);
+  if (!skip_to_row(true)) eignn::refuse("the file is empty", {origin_, "line 1"}, name_columns);
   const std::string_view first = text_.substr(at_, text_.find('\n', at_) - at_);
   for (const char candidate : {';', '\t', ','})
     if (first.find(candidate) != std::string_view::npos) separator_ = candidate;
@@ -106,7 +106,7 @@ size_t CsvReader::need(std::string_view name) const {
   std::string present;
   for (size_t k = 0; k < names_.size() && k < 8; ++k) present += (k == 0 ? "" : ", ") + quote(names_[k]);
   if (names_.size() > 8) present += ", ...";
-  eignn::refuse(fmt::format("no column {} among {}", quote(name), present), origin_, "name it in the header");
+  refuse(fmt::format("no column {} among {}", quote(name), present), "name it in the header");
 }
 
 bool CsvReader::next() {
@@ -172,7 +172,8 @@ void CsvReader::read_row() {
   ++next_line_;
   if (columns_ == 0) columns_ = fields_.size();
   if (fields_.size() != columns_)
-    refuse(fmt::format("{} fields, not {} as in the lines before", fields_.size(), columns_),
+    refuse(fmt::format("{}, not {} as in the lines before",
+                       counted(static_cast<int64_t>(fields_.size()), "field"), columns_),
            separator_ == ','
                ? "put a field that has a comma between quotes; with decimal commas, separate by semicolons"
                : "put a field that holds the separator between quotes");

@@ -5,13 +5,15 @@
 //
 // The ends are source and target, from and to, src and dst, or another of the pairs below, else the first two
 // columns. The weight is the column weight, weights, edge_weight or w, else a third column of numbers that is
-// not named like a time or a type. There may be no other columns, unless the options list them as ignored.
+// not named like a time or a type (time, since, created_at, edge_type) and does not hold seconds since 1970.
+// There may be no other columns, unless the options list them as ignored.
 //
 // The first line has names where it has one of the pairs; otherwise it is an arc where one of its ends is the
 // id of a node that is known, or where a number stands in it.
 #include "data/edge_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,9 +35,33 @@ const std::pair<const char*, const char*> pairs_of_ends[] = {
     {"src", "dest"},      {"from_id", "to_id"}, {"node1", "node2"}, {"node_1", "node_2"},
     {"id1", "id2"},       {"id_1", "id_2"},     {"source", "dest"}, {"u", "v"}};
 constexpr const char* names_of_weights[] = {"weight", "weights", "edge_weight", "w"};
-constexpr const char* names_of_other_things[] = {"time", "timestamp", "date", "datetime",   "year", "month",
-                                                 "day",  "type",      "kind", "relation",   "id",   "label",
-                                                 "sign", "edge_id",   "key",  "rating_time"};
+constexpr const char* names_of_other_things[] = {
+    "time",  "timestamp", "date", "datetime", "year", "month", "day",     "hour",     "since",
+    "until", "ts",        "unix", "epoch",    "when", "type",  "kind",    "relation", "category",
+    "id",    "label",     "sign", "edge_id",  "key",  "rel",   "created", "updated"};
+constexpr const char* ends_of_other_things[] = {"_at", "_on",   "_time", "_timestamp", "_date",
+                                                "_ts", "_type", "_kind", "_category",  "_id"};
+
+// Whether a column, its name in lower case, is called like a time or a type.
+bool is_other_thing(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  std::replace(name.begin(), name.end(), ' ', '_');
+  const auto is_name = [&](const char* other) { return name == other; };
+  const auto ends_with = [&](std::string_view end) {
+    return name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+  };
+  return std::any_of(std::begin(names_of_other_things), std::end(names_of_other_things), is_name) ||
+         std::any_of(std::begin(ends_of_other_things), std::end(ends_of_other_things), ends_with);
+}
+
+// Whether all numbers are whole and lie where seconds or milliseconds since 1970 do, those of 2001 to 2040.
+bool are_time_stamps(const std::vector<double>& values) {
+  const auto is_stamp = [](double x) {
+    const bool seconds = x >= 9.8e8 && x < 2.2e9, milliseconds = x >= 9.8e11 && x < 2.2e12;
+    return x == std::floor(x) && (seconds || milliseconds);
+  };
+  return !values.empty() && std::all_of(values.begin(), values.end(), is_stamp);
+}
 
 Names lower_case(const Names& names) {
   Names out = names;
@@ -62,6 +88,7 @@ std::optional<std::pair<size_t, size_t>> named_ends(const Names& lower) {
 struct Layout {
   size_t source = 0, target = 1;
   std::optional<size_t> weight;
+  bool weight_by_name = false;  // and not because it is the third column
   std::vector<size_t> ignored;
 };
 
@@ -73,7 +100,7 @@ class EdgeReader {
   EdgeTable read() {
     EdgeTable out;
     bool more = rows_.next();
-    if (!more) refuse("the file is empty", path_, "write source,target and a line for each edge");
+    if (!more) refuse("the file is empty", {path_, "line 1"}, "write source,target and a line for each edge");
     if (rows_.columns() < 2)
       rows_.refuse("one column, where an edge needs two",
                    "write source and target, with a comma, a tab, a semicolon or a blank between them");
@@ -85,6 +112,7 @@ class EdgeReader {
       layout_ = layout_without_names();
     }
     for (; more; more = rows_.next()) take_arc(&out);
+    check_no_times(out);
     tell(&out);
     return out;
   }
@@ -137,22 +165,46 @@ class EdgeReader {
       if (const auto at = place_of(lower, name); at && !out.weight)
         if (const auto own = std::find(others.begin(), others.end(), *at); own != others.end()) {
           out.weight = *at;
+          out.weight_by_name = true;
           others.erase(own);
         }
-    const auto is_other_thing = [&](size_t k) {
-      return std::any_of(std::begin(names_of_other_things), std::end(names_of_other_things),
-                         [&](const char* name) { return lower[k] == name; });
-    };
-    if (!out.weight && others.size() == 1 && !is_other_thing(others[0])) {
+    if (!out.weight && others.size() == 1 && !is_other_thing(lower[others[0]])) {
       out.weight = others[0];
       others.clear();
     }
-    if (!others.empty())
-      rows_.refuse_field(others[0],
-                         fmt::format("the column {} is neither an end of the edges nor their weight",
-                                     quote(names[others[0]])),
-                         "list it in ignore-columns, or call it weight if it is one");
+    if (!others.empty()) refuse_undecided(others);
     return out;
+  }
+
+  // Names all columns that nobody has said anything about.
+  [[noreturn]] void refuse_undecided(const std::vector<size_t>& columns) const {
+    std::vector<std::string> quoted, bare;
+    for (const size_t k : columns) {
+      quoted.push_back(quote(rows_.names()[k]));
+      bare.push_back(rows_.names()[k]);
+    }
+    const bool one = columns.size() == 1;
+    rows_.refuse_field(
+        columns[0],
+        fmt::format("the column{} {} {} an end of the edges nor their weight", one ? "" : "s",
+                    fmt::join(quoted, ", "), one ? "is neither" : "are neither"),
+        one ? fmt::format("list it in ignore-columns ({}), or call it weight if it is one", bare[0])
+            : fmt::format("list them in ignore-columns ({}), and call one weight if it is one",
+                          fmt::join(bare, ",")));
+  }
+
+  // A third column of times must not become weights in silence.
+  void check_no_times(const EdgeTable& table) const {
+    if (!layout_.weight || layout_.weight_by_name || !are_time_stamps(table.arcs.weight)) return;
+    const bool named = !rows_.names().empty();
+    const std::string column = named ? rows_.names()[*layout_.weight] : "3";
+    refuse(fmt::format("the third column holds what look like seconds or milliseconds since 1970, such as {}",
+                       table.arcs.weight[0]),
+           {path_, fmt::format("column {}", quote(column))},
+           named ? fmt::format("list it in ignore-columns ({}), or call it weight if it is one", column)
+                 : "name the columns in the first line, such as source,target,time, and list time in "
+                   "ignore-columns, "
+                   "or call it weight if it is one");
   }
 
   Layout layout_without_names() {
@@ -218,7 +270,7 @@ class EdgeReader {
     const auto name = [&](size_t k) {
       return rows_.names().empty() ? fmt::format("{}", k + 1) : rows_.names()[k];
     };
-    out->report.push_back({file, name(layout_.source), ColumnRole::source, 0, fmt::format("{} rows", read_)});
+    out->report.push_back({file, name(layout_.source), ColumnRole::source, 0, counted(read_, "row")});
     out->report.push_back({file, name(layout_.target), ColumnRole::target, 0, ""});
     if (layout_.weight && !wants_weights())
       out->report.push_back({file, name(*layout_.weight), ColumnRole::ignored, 0, "weights, not used"});
@@ -227,7 +279,8 @@ class EdgeReader {
       const auto [least, most] = std::minmax_element(weight.begin(), weight.end());
       std::string note = weight.empty() ? "" : fmt::format("{:.6g} to {:.6g}", *least, *most);
       if (out->of_weight_0 > 0)
-        note += fmt::format("{}{} edges of weight 0 left out", note.empty() ? "" : "; ", out->of_weight_0);
+        note += fmt::format("{}{} of weight 0 left out", note.empty() ? "" : "; ",
+                            counted(out->of_weight_0, "edge"));
       out->report.push_back({file, name(*layout_.weight), ColumnRole::weight, 0, note});
     }
     for (const size_t k : layout_.ignored)

@@ -41,8 +41,16 @@ void take_features(const RawDataset& file, Dataset& set) {
   add_structural_features(set);
 }
 
-Dataset to_dataset(RawDataset file, uint64_t seed, EdgeWeights weights) {
-  take_weights(file.arcs, weights, file.path);
+// Whether each part has a labelled node.
+bool is_labelled(const NodeSplit& split, const torch::Tensor& known) {
+  const auto any = [&](const std::vector<int64_t>& nodes) {
+    return known.index_select(0, index_of(nodes)).any().item<bool>();
+  };
+  return any(split.train) && any(split.val) && any(split.test);
+}
+
+Dataset to_dataset(RawDataset file, uint64_t seed, const TableOptions& tables) {
+  take_weights(file.arcs, tables.edge_weights, file.path);
   Dataset set;
   set.name = file.name;
   set.format = file.format;
@@ -67,10 +75,14 @@ Dataset to_dataset(RawDataset file, uint64_t seed, EdgeWeights weights) {
     set.labels = index_of(file.labels);
     set.known = set.labels >= 0;
   }
-  for (const NodeSplit& split : file.splits)
+  // What is read for a model that is trained needs no split.
+  const bool for_a_model = !tables.trained_columns.empty();
+  for (const NodeSplit& split : file.splits) {
+    if (for_a_model && !is_labelled(split, set.known)) continue;
     set.splits.push_back({labelled(split.train, set.known, "train", file.path),
                           labelled(split.val, set.known, "val", file.path),
                           labelled(split.test, set.known, "test", file.path)});
+  }
   if (set.splits.empty()) {
     // A table with few labels may be there to be predicted; training then says what is missing.
     try {
@@ -159,13 +171,13 @@ Dataset load_dataset(const std::string& name, const ChainsOptions& chains, uint6
   if (name == "chains") return chains_dataset(chains, seed);
   if (name == "karate") return karate_dataset(seed);
   if (is_dataset_name(name)) {
-    Dataset set = to_dataset(read_dataset_file(require_named_set(name, folders.search), tables), seed,
-                             tables.edge_weights);
+    Dataset set =
+        to_dataset(read_dataset_file(require_named_set(name, folders.search), tables), seed, tables);
     set.name = name;
     return set;
   }
   if (!is_dataset_path(name)) throw unknown_name("data set", "dataset", name, dataset_names());
-  return to_dataset(read_dataset_file(name, tables), seed, tables.edge_weights);
+  return to_dataset(read_dataset_file(name, tables), seed, tables);
 }
 
 }  // namespace eignn

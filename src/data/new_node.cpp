@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "data/cell.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
@@ -24,9 +25,7 @@ constexpr const char* features_field = "node";
 constexpr const char* neighbours_field = "neighbours";
 
 bool is_gap(const std::string& text) {
-  for (const char* gap : {"", "NA", "N/A", "NaN", "nan", "null", "NULL"})
-    if (text == gap) return true;
-  return false;
+  return read_cell(text).kind == CellKind::missing;
 }
 
 double number_of(const std::string& text, const std::string& column) {

@@ -2,21 +2,25 @@
 //
 //   id,label,age,city,split        the header: names in any order
 //   alice,cat,31,Oslo,train        a row per node, at most one in each file
-//   "Bob, jr.",,NA,,               nothing, NA, N/A, NaN and null are gaps
+//   "Bob, jr.",,NA,,               nothing, NA, N/A, n.a., NaN, null, None and ? are gaps (cell.h)
 //
 //   id      the column id, node_id, node or name, the first of these that is there, capitals or not. Any text
 //   labels  the columns that the options name, else the one called label, labels, class, target or y
 //   splits  split, or split_0, split_1, …: train, val, test, or nothing for a node in none of them
 //
 // Every other column is a feature. It has numbers where all its fields are numbers or gaps, a decimal comma
-// instead of the point included; else it is a category. Categories with nearly as many words as nodes are
-// free text and not used. Refused are dates, numbers with signs between their thousands, and columns where
-// nearly all fields are numbers: a word among them is rather a mistake than a category.
+// instead of the point included, and a dash for a gap; else it is a category. Categories with nearly as many
+// words as nodes are free text and not used. Refused are dates, numbers with signs between their thousands,
+// percent signs or currencies, and columns where nearly all fields are numbers, or most are and there are
+// many of them: a word among them is rather a mistake than a category.
+//
+// For a model that was trained already, a column of features is what it was in the training: what looks like
+// free text in a thousand rows may look like a category in sixty, and the other way round.
 //
 // Labels of one column: numbers with decimals, or more than 50 different ones, are numbers to predict; other
 // labels are classes, 0 … c-1 under their own numbers, any others in order, numbers before words. Labels of
-// several columns: 0 and 1 in all of them are a set of labels, other numbers are numbers to predict. The task
-// of the options decides otherwise.
+// several columns: 0 and 1 (or no and yes, false and true) in all of them are a set of labels, other numbers
+// are numbers to predict. The task of the options decides otherwise.
 #include "data/node_tables.h"
 
 #include <fmt/format.h>
@@ -105,6 +109,17 @@ std::vector<double> numbers_in(const TextPool& pool) {
   return out;
 }
 
+// The same, with 1 for true and yes and 0 for false and no.
+std::vector<double> flags_in(const TextPool& pool) {
+  std::vector<double> out = numbers_in(pool);
+  for (int64_t k = 0; k < pool.count(); ++k) {
+    const std::string text = lower_case(pool.text(k));
+    if (text == "true" || text == "yes") out[static_cast<size_t>(k)] = 1;
+    if (text == "false" || text == "no") out[static_cast<size_t>(k)] = 0;
+  }
+  return out;
+}
+
 // The texts of a pool, numbers first by their size, then words by their bytes.
 std::vector<int64_t> sorted_texts(const TextPool& pool) {
   const std::vector<double> numbers = numbers_in(pool);
@@ -133,8 +148,8 @@ struct NodeTables::Column {
   std::string note;
 
   // What the fields hold.
-  int64_t numbers = 0, words = 0, dates = 0, known = 0;
-  Spot first_word, first_date, first_grouped, first_out_of_range, first_comma, first_point;
+  int64_t numbers = 0, words = 0, dates = 0, marked = 0, placeholders = 0, known = 0;
+  Spot first_word, first_date, first_grouped, first_out_of_range, first_comma, first_point, first_marked;
 
   // Of labels and categories: the different texts, with the line of the first of each.
   TextPool pool;
@@ -156,10 +171,12 @@ struct NodeTables::File {
   NodeFile source;
   std::string name;  // without the folder
   std::unique_ptr<CsvReader> rows;
+  int64_t header_line = 0;
   size_t id = 0;
   std::vector<int64_t> node_of_row;
   std::vector<Column*> features, labels, splits;
   std::vector<double> values;  // rows of features, with the codes of categories
+  Where header() const { return {source.path, fmt::format("line {}", header_line)}; }
 };
 
 Where NodeTables::Column::at(int64_t line) const {
@@ -200,14 +217,14 @@ void NodeTables::open(NodeFile source) {
   const std::string& path = file->source.path;
   file->name = std::filesystem::path(path).filename().string();
   file->rows = std::make_unique<CsvReader>(file->source.text, path);
+  file->header_line = file->rows->line();
   const std::vector<std::string>& names = file->rows->names();
   size_t id = names.size();
   for (const char* called : {"id", "node_id", "node", "name"})
     for (size_t k = 0; k < names.size() && id == names.size(); ++k)
       if (lower_case(names[k]) == called) id = k;
   if (id == names.size())
-    refuse(fmt::format("no column says which node a row is about, among {}", listed(names)),
-           {path, fmt::format("line {}", file->rows->line())},
+    refuse(fmt::format("no column says which node a row is about, among {}", listed(names)), file->header(),
            fmt::format("call it id{}",
                        names.size() > 1 ? ", if it is the first: id in place of " + quote(names[0]) : ""));
   file->id = id;
@@ -215,8 +232,7 @@ void NodeTables::open(NodeFile source) {
     for (const auto& other : columns_)
       if (other->name == names[k] && k != id && other->role != ColumnRole::id &&
           other->role != ColumnRole::ignored)
-        refuse(fmt::format("the column {} is in {} too", quote(names[k]), other->file->name),
-               {path, fmt::format("line {}", file->rows->line())},
+        refuse(fmt::format("the column {} is in {} too", quote(names[k]), other->file->name), file->header(),
                "keep it in one file, or give it another name");
     auto column = std::make_unique<Column>();
     column->file = file.get();
@@ -248,10 +264,10 @@ void NodeTables::choose_labels() {
       if (Column* column = find(called, /*any_case=*/true)) labels_.push_back(column);
     if (labels_.size() > 1)
       refuse(fmt::format("both {} and {} may be the label", quote(labels_[0]->name), quote(labels_[1]->name)),
-             labels_[1]->file->source.path, "name it by the setting label");
+             labels_[1]->at(labels_[1]->file->header_line), "name it by the setting label");
     if (labels_.size() == 1 && lower_case(labels_[0]->name) == "y" && find("x", true) != nullptr)
-      refuse("a column y beside x may be a label or a coordinate", labels_[0]->file->source.path,
-             "name the label by the setting label");
+      refuse("a column y beside x may be a label or a coordinate",
+             labels_[0]->at(labels_[0]->file->header_line), "name the label by the setting label");
     if (labels_.empty()) why_unlabelled_ = "no column of the nodes is called label, class, target or y";
   }
   std::string missing;
@@ -263,7 +279,7 @@ void NodeTables::choose_labels() {
       missing = name;
   }
   if (!missing.empty() && !labels_.empty())
-    refuse(fmt::format("no column {} for the labels", quote(missing)), files_[0]->source.path,
+    refuse(fmt::format("no column {} for the labels", quote(missing)), files_[0]->header(),
            "add it, or name others by the setting label");
   if (!missing.empty()) why_unlabelled_ = fmt::format("the nodes have no column {}", quote(missing));
   for (Column* column : labels_) column->role = ColumnRole::label;
@@ -313,9 +329,17 @@ void NodeTables::read(File& file, TextPool* ids) {
           ++column->dates;
           column->first_date.note(rows.line(), trimmed(text));
           break;
+        case CellKind::marked:
+          ++column->marked;
+          column->first_marked.note(rows.line(), trimmed(text));
+          break;
         default:
-          ++column->words;
-          column->first_word.note(rows.line(), trimmed(text));
+          if (is_placeholder(text)) {
+            ++column->placeholders;
+          } else {
+            ++column->words;
+            column->first_word.note(rows.line(), trimmed(text));
+          }
       }
     }
     for (Column* column : file.labels) {
@@ -334,11 +358,46 @@ void NodeTables::read(File& file, TextPool* ids) {
     }
   }
   if (file.node_of_row.empty())
-    refuse("the table has no rows", file.source.path, "give each node a row under the names of the columns");
+    refuse("the table has no rows", file.header(), "give each node a row under the names of the columns");
+}
+
+// What the column was in the training of the model that reads this table; null where there is none.
+const TrainedColumn* NodeTables::trained(const Column& column) const {
+  for (const TrainedColumn& known : options_.trained_columns)
+    if (known.name == column.name) return &known;
+  return nullptr;
+}
+
+// A dash among numbers stands for nothing; among words it is one of them.
+void NodeTables::settle_placeholders(Column& column) {
+  const TrainedColumn* known = trained(column);
+  const bool are_gaps =
+      column.words == 0 && (known != nullptr ? known->role == ColumnRole::numbers : column.numbers > 0);
+  (are_gaps ? column.known : column.words) += are_gaps ? -column.placeholders : column.placeholders;
+}
+
+// Whether the training has decided what the column is.
+bool NodeTables::decide_as_trained(Column& column) {
+  const TrainedColumn* known = trained(column);
+  if (known == nullptr) return false;
+  if (known->role == ColumnRole::category || known->role == ColumnRole::text) {
+    column.role = known->role;
+    if (known->role == ColumnRole::text) column.note = "not used, as in training";
+    return true;
+  }
+  const Spot& odd = column.first_word.line > 0     ? column.first_word
+                    : column.first_marked.line > 0 ? column.first_marked
+                                                   : column.first_date;
+  if (odd.line > 0)
+    refuse(fmt::format("{} is not a number, and the model was trained on numbers", quote(odd.text)),
+           column.at(odd), "leave the field empty where the value is not known");
+  return false;
 }
 
 // Numbers, a category, or a reason to refuse the column.
 void NodeTables::decide(Column& column) {
+  settle_placeholders(column);
+  if (decide_as_trained(column)) return;
   const std::string ignore = fmt::format("or list {} in ignore-columns", quote(column.name));
   const auto share = [&](int64_t count) {
     return static_cast<double>(count) / static_cast<double>(std::max<int64_t>(column.known, 1));
@@ -348,6 +407,9 @@ void NodeTables::decide(Column& column) {
     refuse(fmt::format("{} is a date or a time", quote(column.first_date.text)), column.at(column.first_date),
            "write a number instead, such as days since the first one, " + ignore);
   const bool has_numbers = share(column.numbers) > most_of_them;
+  if (column.first_marked.line > 0 && share(column.marked + column.numbers) > most_of_them)
+    refuse(fmt::format("{} has a sign beside its number", quote(column.first_marked.text)),
+           column.at(column.first_marked), "write numbers alone, such as 50, " + ignore);
   if (column.first_grouped.line > 0 && share(column.words + column.dates) < most_of_them)
     refuse(fmt::format("{} has signs between its thousands", quote(column.first_grouped.text)),
            column.at(column.first_grouped), "write numbers such as 1234.5, " + ignore);
@@ -407,15 +469,23 @@ void NodeTables::read_words(File& file) {
 
 // A category, or free text.
 void NodeTables::settle_words(Column& column) {
+  if (trained(column) != nullptr) return;
   constexpr int64_t few = 100;
+  constexpr int64_t few_numbers = 10;  // codes, such as floors: 1, 2, 3, attic
   const int64_t different = column.pool.count();
+  const std::vector<double> values = numbers_in(column.pool);
+  const int64_t words = std::count_if(values.begin(), values.end(), [](double x) { return std::isnan(x); });
+  const int64_t numbers = different - words;
+  if (column.first_word.line > 0 && 2 * column.numbers > column.known && numbers > few_numbers &&
+      numbers > words)
+    refuse(
+        fmt::format("{} is not a number, and most other fields of the column are",
+                    quote(column.first_word.text)),
+        column.at(column.first_word),
+        fmt::format("leave the field empty where the value is not known, or list {} in ignore-columns; for a "
+                    "category write words alone",
+                    quote(column.name)));
   if (different <= few || 2 * different <= column.known) return;
-  if (2 * column.numbers > column.known)
-    refuse(fmt::format("{} is not a number, and most other fields of the column are",
-                       quote(column.first_word.text)),
-           column.at(column.first_word),
-           fmt::format("leave the field empty where the value is not known, or list {} in ignore-columns",
-                       quote(column.name)));
   column.role = ColumnRole::text;
   column.note = fmt::format("{} different texts: not used", different);
 }
@@ -432,7 +502,7 @@ void NodeTables::take(int64_t nodes, RawDataset* set) {
                               ? nodes
                               : static_cast<int64_t>(column->file->node_of_row.size());
     if (column->role == ColumnRole::id)
-      row.note = fmt::format("{} rows", column->file->node_of_row.size());
+      row.note = counted(static_cast<int64_t>(column->file->node_of_row.size()), "row");
     else if (column->role != ColumnRole::ignored && column->role != ColumnRole::split)
       row.gaps = about - column->known;
     set->report.push_back(std::move(row));
@@ -484,7 +554,7 @@ void NodeTables::take_labels(int64_t nodes, RawDataset* set) {
   if (several) {
     bool flags = true;
     for (const Column* column : columns)
-      for (const double value : numbers_in(column->pool)) flags = flags && (value == 0 || value == 1);
+      for (const double value : flags_in(column->pool)) flags = flags && (value == 0 || value == 1);
     return flags ? take_label_sets(columns, nodes, set) : take_targets(columns, nodes, set);
   }
   if (options_.task == Task::classes) return take_classes(*columns[0], nodes, set);
@@ -572,8 +642,8 @@ std::vector<Value> label_rows(const Columns& columns, int64_t nodes, Value unkno
         if (static_cast<size_t>(columns[k]->file->node_of_row[row]) == v && columns[k]->codes[row] < 0)
           refuse("the label is empty, and other labels of the node are not",
                  columns[k]->at(-columns[k]->codes[row]), "fill in all of them, or none");
-    refuse("a node has some of its labels, and others not", columns[0]->file->source.path,
-           "fill in all of them, or none");
+    refuse("a node has some of its labels, and no row for the others",
+           columns[0]->at(columns[0]->file->header_line), "give it a row in each of the files with labels");
   }
   return out;
 }
@@ -583,17 +653,13 @@ std::vector<Value> label_rows(const Columns& columns, int64_t nodes, Value unkno
 void NodeTables::take_label_sets(const std::vector<const Column*>& columns, int64_t nodes, RawDataset* set) {
   std::vector<std::vector<double>> numbers;
   for (const Column* column : columns) {
-    numbers.push_back(numbers_in(column->pool));
-    for (int64_t k = 0; k < column->pool.count(); ++k) {
-      double& value = numbers.back()[static_cast<size_t>(k)];
-      const std::string text = lower_case(column->pool.text(k));
-      if (text == "true" || text == "yes") value = 1;
-      if (text == "false" || text == "no") value = 0;
-      if (value != 0 && value != 1)
-        refuse(fmt::format("{} among sets of labels", quote(column->pool.text(k))),
-               column->at(column->line_of[static_cast<size_t>(k)]),
-               "write 0 or 1 in each of these columns, or leave all empty");
-    }
+    numbers.push_back(flags_in(column->pool));
+    for (int64_t k = 0; k < column->pool.count(); ++k)
+      if (const double value = numbers.back()[static_cast<size_t>(k)]; value != 0 && value != 1)
+        refuse(
+            fmt::format("{} among sets of labels", quote(column->pool.text(k))),
+            column->at(column->line_of[static_cast<size_t>(k)]),
+            "write 0 or 1 (no or yes, false or true) in each of these columns, or leave all of them empty");
   }
   set->classes = static_cast<int64_t>(columns.size());
   set->label_sets =
@@ -616,7 +682,10 @@ void NodeTables::take_targets(const std::vector<const Column*>& columns, int64_t
         refuse(fmt::format("{} is not a number, and the labels are numbers to predict",
                            quote(column->pool.text(k))),
                column->at(column->line_of[static_cast<size_t>(k)]),
-               "leave it empty where it is not known; for classes set task to classes");
+               columns.size() > 1 ? "write numbers in all of these columns; or 0 and 1 (no and yes, false "
+                                    "and true) for sets of "
+                                    "labels; or name one column for classes"
+                                  : "leave it empty where it is not known; for classes set task to classes");
   }
   std::vector<uint8_t> known;
   set->classes = static_cast<int64_t>(columns.size());
@@ -645,13 +714,17 @@ void NodeTables::take_splits(int64_t nodes, RawDataset* set) {
       if (const int p = part[static_cast<size_t>(v)]; p >= 0) parts[p]->push_back(v);
     column->note =
         fmt::format("{} train, {} val, {} test", split.train.size(), split.val.size(), split.test.size());
+    if (!options_.trained_columns.empty() &&
+        (split.train.empty() || split.val.empty() || split.test.empty())) {
+      column->note += ": not used";
+      continue;
+    }
     for (const auto& [name, members] :
          {std::pair<const char*, const std::vector<int64_t>*>{"train", parts[0]},
           {"val", parts[1]},
           {"test", parts[2]}})
       if (members->empty())
-        refuse(fmt::format("no node is in {}", name),
-               {column->file->source.path, fmt::format("column {}", quote(column->name))},
+        refuse(fmt::format("no node is in {}", name), column->at(column->file->header_line),
                "name train, val and test nodes, or list the column in ignore-columns to have a split drawn");
     set->splits.push_back(std::move(split));
   }

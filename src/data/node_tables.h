@@ -36,6 +36,9 @@ class NodeTables {
   void choose_labels();
   void read(File& file, TextPool* ids);
   void decide(Column& column);
+  const TrainedColumn* trained(const Column& column) const;
+  bool decide_as_trained(Column& column);
+  void settle_placeholders(Column& column);
   void read_words(File& file);
   void settle_words(Column& column);
   void take_features(int64_t nodes, RawDataset* set);

@@ -62,6 +62,10 @@ std::string only_one(const std::string& folder, const char* what, const std::vec
   return (fs::path(folder) / found[0]).string();
 }
 
+constexpr const char* use_numbers =
+    "write the node's number, from 0 on; for nodes with names write nodes.csv, nodes-features.csv, ... "
+    "(docs/data.md)";
+
 // The node of each row of a table, given by the column `id` or by the position of the row.
 class RowNodes {
  public:
@@ -84,7 +88,7 @@ class RowNodes {
 
   // The node of the current row; -1 for a surplus row.
   int64_t next() {
-    const int64_t node = id_ ? rows_.whole_number(*id_, "write the node's number, from 0 on") : read_;
+    const int64_t node = id_ ? rows_.whole_number(*id_, use_numbers) : read_;
     ++read_;
     if (nodes_ < 0) return node;
     if (node < 0 || node >= nodes_) {

@@ -58,7 +58,12 @@ TableOptions TableOptions::from(const TrainConfig& config) {
     }
     return out;
   };
-  return {names(config.label), names(config.ignore_columns), config.task, config.edge_weights};
+  TableOptions out;
+  out.label = names(config.label);
+  out.ignore_columns = names(config.ignore_columns);
+  out.task = config.task;
+  out.edge_weights = config.edge_weights;
+  return out;
 }
 
 namespace {

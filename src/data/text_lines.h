@@ -53,6 +53,11 @@ inline std::string quote(std::string_view text) {
   return result + (at < text.size() ? "...'" : "'");
 }
 
+/// "1 edge", "2 edges".
+inline std::string counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 /// `text` without the UTF-8 byte order mark that some editors write first.
 inline std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view mark = "\xef\xbb\xbf";

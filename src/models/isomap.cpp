@@ -9,6 +9,7 @@
 
 #include "eignn/error.h"
 #include "equilibrium/symmetric_eigen.h"
+#include "models/long_preparation.h"
 
 namespace eignn {
 
@@ -82,7 +83,16 @@ torch::Tensor isomap(const Graph& graph, int64_t dimensions) {
   const Graph both_ways = graph.symmetrised();
   auto position = torch::zeros({graph.nodes, dimensions}, torch::kFloat64);
   std::vector<int64_t> local(graph.nodes);
-  for (const auto& members : weak_components(both_ways).members()) {
+  const auto components = weak_components(both_ways).members();
+  // A search from each node, and some fifty products with the matrix of all distances.
+  constexpr double s_per_arc = 4e-9, s_per_distance = 1e-8;
+  const double arcs_per_node = static_cast<double>(both_ways.arcs()) / static_cast<double>(graph.nodes);
+  double seconds = 0;
+  for (const auto& members : components)
+    if (const auto n = static_cast<double>(members.size()); members.size() <= most)
+      seconds += n * n * (arcs_per_node * s_per_arc + s_per_distance);
+  warn_of_preparation("Isomap of the graph's distances", seconds);
+  for (const auto& members : components) {
     const int64_t n = static_cast<int64_t>(members.size()), count = std::min(dimensions, n - 1);
     if (members.size() > most)
       throw ResourceError(fmt::format("a component of {} nodes is too large for all its distances", n),

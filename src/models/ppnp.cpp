@@ -6,10 +6,13 @@
 // O(Σ n_c³). Dropout before both layers (the paper has some on Π too).
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "eignn/error.h"
 #include "equilibrium/stopwatch.h"
 #include "models/baselines.h"
 #include "models/graph_model.h"
+#include "models/long_preparation.h"
 #include "models/propagate.h"
 
 namespace eignn {
@@ -32,10 +35,16 @@ struct PageRank {
 };
 
 PageRank page_rank(const Propagation& S, double alpha, const torch::TensorOptions& type) {
-  constexpr size_t most = 30'000;  // nodes of a component: its block takes 7 GB
+  constexpr size_t most = 30'000;              // nodes of a component: its block takes 7 GB
+  constexpr double operations_per_s = 2.5e10;  // of an inverse in double, on two cores
   PageRank out;
   std::vector<int64_t> order, local(S.nodes);
-  for (const auto& members : weak_components(S.pattern()).members()) {
+  const auto components = weak_components(S.pattern()).members();
+  double operations = 0;
+  for (const auto& members : components)
+    if (members.size() <= most) operations += 2 * std::pow(static_cast<double>(members.size()), 3);
+  warn_of_preparation("ppnp's dense inverse", operations / operations_per_s);
+  for (const auto& members : components) {
     const int64_t n = static_cast<int64_t>(members.size());
     if (members.size() > most)
       throw ResourceError(fmt::format("a component of {} nodes is too large for a dense inverse", n),

@@ -119,7 +119,9 @@ Plan plan_of(const PlanRequest& request, const TrainConfig& config) {
 void add_graph_warnings(const GraphFacts& graph, Inspection& out) {
   if (graph.isolated > 0)
     out.warnings.push_back(
-        fmt::format("{} nodes have no neighbour and keep their own features", graph.isolated));
+        graph.isolated == 1
+            ? "1 node has no neighbour and keeps its own features"
+            : fmt::format("{} nodes have no neighbour and keep their own features", graph.isolated));
 }
 
 void add_label_warnings(const Dataset& dataset, const LabelFacts& facts, Inspection& out) {
@@ -135,8 +137,11 @@ void add_label_warnings(const Dataset& dataset, const LabelFacts& facts, Inspect
                     100 * facts.look_up_score, facts.multi_label ? "micro_f1" : "accuracy",
                     100 * facts.most_frequent_class));
   if (facts.unknown_labels > 0)
-    out.warnings.push_back(fmt::format("{} nodes have no known label and are left out of loss and metric",
-                                       facts.unknown_labels));
+    out.warnings.push_back(
+        facts.unknown_labels == 1
+            ? "1 node has no known label and is left out of loss and metric"
+            : fmt::format("{} nodes have no known label and are left out of loss and metric",
+                          facts.unknown_labels));
   if (dataset.drawn_split)
     out.warnings.push_back(
         fmt::format("the files have no split: one is drawn by the seed (60 / 20 / 20 % of {})",

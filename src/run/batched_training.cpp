@@ -14,6 +14,7 @@
 #include "run/training_record.h"
 #include "train/early_stopping.h"
 #include "train/run_batch.h"
+#include "train/thin_data.h"
 #include "train/trainer.h"
 
 namespace eignn {
@@ -61,6 +62,11 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
     return out;
   };
   RunBatch batch(configs, dataset, spectra);
+  int64_t parameters = 0;  // of a run
+  for (const auto& [name, tensor] : batch.state(0)) parameters += tensor.numel();
+  for (const Run& run : runs)
+    warn_of_thin_data(dataset, dataset.splits[run.result.summary.split], run.result.summary.config,
+                      parameters);
   if (!folders.empty()) {
     const RunBytes one = bytes_of_run(bytes_of(batch.state(0)), dataset, configs[0]);
     require_space(folders[0], static_cast<double>(configs.size()) * (one.small + one.model), "the batch");

@@ -143,6 +143,7 @@ std::vector<BatchedRun> run_batch(const std::vector<Job>& jobs, const JobOptions
     configs.push_back(job.config);
     folders.push_back(job.folder);
   }
+  if (options.on_data) options.on_data(data);
   SpectrumCache spectra;
   auto runs = train_batch(configs, folders, data, watch_for(options, configs[0].epochs), options.interrupted,
                           &spectra);

@@ -18,7 +18,7 @@ struct JobOptions {
   using Watch = std::function<void(const std::vector<EpochReport>&)>;
   std::function<Watch(int64_t epochs)> watch;
   std::function<void(const RunStart&)> on_start;  // of each run in this process; may be empty
-  std::function<void(const Dataset&)> on_data;    // told of the data of each run in this process
+  std::function<void(const Dataset&)> on_data;    // told of the data of each run or batch in this process
   std::function<bool()> interrupted;  // asked after each epoch; true: save what is under way and stop
   std::function<int()> signal;  // the one that interrupted this process, for its children; 0 or empty: none
   /// The command whose process runs a job beside others, prints its summary.json on standard output and, when

@@ -20,6 +20,7 @@ constexpr const char* times_file = "times";
 constexpr const char* datasets_key = "datasets";
 constexpr const char* default_table = "default";
 constexpr const char* own_table = "own";
+constexpr const char* paper_table = "paper";  // taken by its name alone: --recipe paper
 
 // The tables of recipes/NAME.toml, parsed once; none when there is no such file.
 const Tables& tables_of(const std::string& name) {
@@ -63,6 +64,7 @@ std::string kind_of(const std::string& dataset, const std::map<std::string, std:
 // Whether [own] holds for a data set: a path, or a public set that has no recipe. A set has one when it is of
 // a kind or EIGNN has a table for it; then no model's [own] holds, so that all are compared as before.
 bool is_own(const std::string& dataset, const std::map<std::string, std::string>& run) {
+  if (dataset == paper_table) return true;  // a folder of that name
   return dataset != "chains" && dataset != "karate" && kind_of(dataset, run).empty() &&
          find_table(tables_of("eignn"), dataset) == nullptr;
 }
@@ -83,13 +85,11 @@ std::vector<std::string> recipe_names(const std::string& model) {
 
 }  // namespace
 
-Recipe find_recipe(const std::string& model, const std::string& dataset,
-                   const std::map<std::string, std::string>& run) {
+namespace {
+
+// The model's tables of these names, laid over each other.
+Recipe laid_over(const std::string& model, const std::vector<std::string>& names) {
   Recipe recipe;
-  std::vector<std::string> names = {default_table};
-  if (dataset == own_table || is_own(dataset, run)) names.emplace_back(own_table);
-  names.push_back(kind_of(dataset, run));
-  if (dataset != own_table) names.push_back(dataset);
   for (const std::string& name : names)
     if (const TomlTable* table = find_table(tables_of(model), name)) {
       recipe.tables.push_back(name);
@@ -99,12 +99,28 @@ Recipe find_recipe(const std::string& model, const std::string& dataset,
   return recipe;
 }
 
+}  // namespace
+
+Recipe find_recipe(const std::string& model, const std::string& dataset,
+                   const std::map<std::string, std::string>& run) {
+  std::vector<std::string> names = {default_table};
+  if (dataset == own_table || is_own(dataset, run)) names.emplace_back(own_table);
+  names.push_back(kind_of(dataset, run));
+  if (dataset != own_table && dataset != paper_table) names.push_back(dataset);
+  return laid_over(model, names);
+}
+
 Recipe require_recipe(const std::string& model, const std::string& name,
                       const std::map<std::string, std::string>& run) {
-  const auto names = recipe_names(model);
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    throw unknown_name(fmt::format("recipe of {}", model), "recipe", name, names);
+  if (!has_recipe(model, name))
+    throw unknown_name(fmt::format("recipe of {}", model), "recipe", name, recipe_names(model));
+  if (name == paper_table) return laid_over(model, {default_table, paper_table});
   return find_recipe(model, name, run);
+}
+
+bool has_recipe(const std::string& model, const std::string& name) {
+  const auto names = recipe_names(model);
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given, const std::string& name,
@@ -121,11 +137,15 @@ std::string apply_recipe(TrainConfig& config, const std::set<std::string>& given
   return recipe.tables.empty() ? "" : model + "/" + recipe.tables.back();
 }
 
-std::optional<RecipeTime> recipe_time(const std::string& recipe) {
+std::optional<RecipeTime> recipe_time(const std::string& recipe, const std::string& dataset) {
   const size_t slash = recipe.find('/');
   if (slash == std::string::npos) return {};
   const TomlTable* times = find_table(tables_of(times_file), recipe.substr(0, slash));
-  const TomlSetting* time = times == nullptr ? nullptr : times->find(recipe.substr(slash + 1));
+  if (times == nullptr) return {};
+  const std::string table = recipe.substr(slash + 1);
+  // Data sets of one kind share a recipe and differ in size.
+  const TomlSetting* time = kind_of(dataset, {}) == table ? times->find(dataset) : nullptr;
+  if (time == nullptr) time = times->find(table);
   if (time == nullptr || time->values.empty()) return {};
   RecipeTime out;
   out.epoch_seconds = std::stod(time->values[0]);

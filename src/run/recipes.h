@@ -31,8 +31,9 @@ struct RecipeTime {
   int64_t usual_epochs =
       0;  // after which early stopping ended the runs that were measured; 0: there are none
 };
-/// Nothing where it was not measured. `recipe` is what apply_recipe() returns: "eignn/texas".
-std::optional<RecipeTime> recipe_time(const std::string& recipe);
+/// Nothing where it was not measured. `recipe` is what apply_recipe() returns: "eignn/texas"; of a kind, such
+/// as "eignn/wikipedia", the time is that of `dataset` where that one was measured.
+std::optional<RecipeTime> recipe_time(const std::string& recipe, const std::string& dataset = {});
 
 /// What a model's recipe says for one data set: its tables [default], [own] where the data set has no recipe,
 /// that of the data set's kind and that of the data set laid over each other (recipes/kinds.toml has the
@@ -50,5 +51,8 @@ Recipe find_recipe(const std::string& model, const std::string& dataset,
 /// ArgumentError (field "recipe") for another name.
 Recipe require_recipe(const std::string& model, const std::string& name,
                       const std::map<std::string, std::string>& run);
+
+/// Whether require_recipe() knows this name.
+bool has_recipe(const std::string& model, const std::string& name);
 
 }  // namespace eignn

@@ -52,7 +52,7 @@ RestoredRun restore_run(const std::string& path, const std::map<std::string, std
   if (out.config.split == "all") out.config.split = "0";
   validate(out.config);
   out.execution = std::make_unique<Execution>(out.config);
-  out.data = load_raw_dataset(out.config);
+  out.data = load_raw_dataset(out.config, trained.tables().trained_columns);
   if (new_node) out.data = with_node(out.data, new_node(out.data));
   try {
     out.dataset = as_trained(trained, out.data);

@@ -124,6 +124,13 @@ SearchPlan parse_search(const std::string& toml, const TrainConfig& base, const 
       }
     plan.points = std::move(wider);
   }
+  // The seed draws which half of the validation nodes calibrates: another seed would let the search see it.
+  const auto is_conformal = [](const TrainConfig& point) { return point.conformal > 0; };
+  if (std::find(plan.varied.begin(), plan.varied.end(), "seed") != plan.varied.end() &&
+      std::any_of(plan.points.begin(), plan.points.end(), is_conformal))
+    throw DataError(origin, "seed",
+                    "the seed draws the calibration nodes of conformal, and a search over it would see them",
+                    "leave seed out of the grid, or conformal out of the settings");
   if (plan.screening_epochs > 0 && plan.finalists == 0)
     throw DataError(origin, "screening-epochs",
                     "screening-epochs shortens a first judgement, and there is no second",

@@ -124,6 +124,15 @@ std::vector<std::string> TrainedModel::feature_names() const {
   return transform && transform->has_names() ? transform->names() : std::vector<std::string>();
 }
 
+TableOptions TrainedModel::tables() const {
+  TableOptions out = TableOptions::from(config_);
+  if (const auto& transform = record_->transform; transform && transform->has_names()) {
+    out.task = task();
+    out.trained_columns = transform->trained_columns();
+  }
+  return out;
+}
+
 Dataset as_trained(const TrainedModel& trained, const Dataset& data) {
   validate(data);
   const auto& transform = trained.record()->transform;
@@ -182,7 +191,11 @@ torch::Tensor all_nodes(const Dataset& data, torch::Device device) {
 }  // namespace
 
 TrainOptions& TrainOptions::recipe(const std::string& name) {
-  const std::string dataset = config.dataset;
+  if (has_recipe(eignn::name(config.model), name)) {
+    apply_recipe(config, {}, name);
+    return *this;
+  }
+  const std::string dataset = config.dataset;  // a data set for which the model has [own] or [default] alone
   config.dataset = name;
   apply_recipe(config, {});
   config.dataset = dataset;

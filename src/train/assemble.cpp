@@ -10,6 +10,7 @@
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "graph/random_stream.h"
+#include "models/long_preparation.h"
 #include "train/plan_request.h"
 #include "train/torch_settings.h"
 
@@ -17,14 +18,17 @@ namespace eignn {
 
 namespace {
 
-// The planner's choice. Warns of a long preparation, during which there is no output.
-std::string planned_solver(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
-                           const TrainConfig& c) {
+// The solver that is asked for, or the planner's choice. Warns of a long preparation.
+std::string chosen_solver(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
+                          const TrainConfig& c) {
+  const std::string& asked = c.eignn().solver;
+  // Others have nothing long to prepare, and need no planning, which itself takes a while on a large graph.
+  if (asked != "auto" && asked != "spectral" && asked != "krylov" && asked != "direct") return asked;
   const Plan plan = plan_solver(plan_request(graphs, dataset, c));
-  constexpr double long_s = 5;
-  if (const double seconds = plan.prices.empty() ? 0 : plan.prices[0].preparation_s; seconds > long_s)
-    warn(fmt::format("preparing: {} takes about {:.0f} s before the first epoch", plan.solver, seconds));
-  return plan.solver;
+  const std::string chosen = asked == "auto" ? plan.solver : asked;
+  for (const Price& price : plan.prices)
+    if (price.solver == chosen) warn_of_preparation(chosen, price.preparation_s);
+  return chosen;
 }
 
 // Weights that are all equal say nothing that a model could miss.
@@ -60,10 +64,12 @@ torch::Tensor training_nodes(const Dataset& data, const TrainConfig& c) {
 
 }  // namespace
 
-Dataset load_raw_dataset(const TrainConfig& c) {
+Dataset load_raw_dataset(const TrainConfig& c, std::vector<TrainedColumn> columns) {
+  TableOptions tables = TableOptions::from(c);
+  tables.trained_columns = std::move(columns);
   Dataset data =
       load_dataset(c.dataset, {c.chain_length, c.chains_per_class, c.num_classes, c.feature_dim, c.noise},
-                   c.seed, DataFolders::from_environment(), TableOptions::from(c));
+                   c.seed, DataFolders::from_environment(), tables);
   draw_splits(data, c.drawn, c.seed);
   return data;
 }
@@ -144,7 +150,7 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   const int64_t m = model.encoder > 0 ? model.encoder : dataset.feature_count();
   const auto solver_for = [&](const std::vector<GraphMatrix>& matrices) -> std::string {
     if (model.equilibria == 0) return "picard";  // is never asked, and prepares nothing
-    return model.solver == "auto" ? planned_solver(matrices, dataset, c) : model.solver;
+    return chosen_solver(matrices, dataset, c);
   };
   const std::string solver = solver_for(graphs);
   std::vector<GraphPart> parts;

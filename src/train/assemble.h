@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "eignn/dataset.h"
 #include "eignn/model.h"
@@ -13,8 +14,9 @@ namespace eignn {
 
 /// The data set that the configuration names, after prepared().
 Dataset load_dataset(const TrainConfig& config);
-/// The same before prepared(), with as many drawn splits as the configuration asks for.
-Dataset load_raw_dataset(const TrainConfig& config);
+/// The same before prepared(), with as many drawn splits as the configuration asks for. `columns` are those
+/// of the model that will read the data, where there is one already.
+Dataset load_raw_dataset(const TrainConfig& config, std::vector<TrainedColumn> columns = {});
 /// A data set as the models take it: its features transformed, and with `train-graphs` applied to the splits.
 /// The transformation is `transform`, or one that is fitted on the training nodes of config.split (of the
 /// first split where it is `all`); data that have been transformed already keep their features.

@@ -20,6 +20,7 @@
 #include <numeric>
 #include <set>
 
+#include "data/cell.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 
@@ -173,6 +174,8 @@ FeatureTransform FeatureTransform::fit(const Dataset& data, const torch::Tensor&
                                     : fit_number(values, m, rows, norm));
     if (named) out.columns_.back().name = data.columns[j].name;
   }
+  for (const ColumnReport& row : data.report)
+    if (named && row.role == ColumnRole::text) out.unused_.push_back(row.column);
   if (out.outputs() == 0)
     throw DataError(data.name, "", "every feature is the same at all training nodes",
                     "add features, or leave these out and take structure");
@@ -209,6 +212,17 @@ std::vector<std::string> FeatureTransform::names() const {
     if (column.other) out.push_back(name + " (other)");
     if (column.gaps) out.push_back(name + " (missing)");
   }
+  return out;
+}
+
+std::vector<TrainedColumn> FeatureTransform::trained_columns() const {
+  std::vector<TrainedColumn> out;
+  for (const std::string& name : unused_) out.push_back({name, ColumnRole::text});
+  if (!has_names()) return out;
+  for (const Column& column : columns_)
+    if (column.kind != Kind::constant)
+      out.push_back(
+          {column.name, column.kind == Kind::category ? ColumnRole::category : ColumnRole::numbers});
   return out;
 }
 
@@ -269,6 +283,7 @@ std::vector<int64_t> FeatureTransform::inputs_of(const Dataset& data) const {
                       "add it; fields may be empty where it is not known");
     }
   }
+  for (const std::string& name : unused_) place.erase(name);
   for (const FeatureColumn& column : data.columns)
     if (place.count(column.name))
       throw DataError(data.name, fmt::format("column {}", quote(column.name)),
@@ -285,7 +300,10 @@ std::vector<int64_t> FeatureTransform::outputs_of_words(const Dataset& data, con
   const int64_t other = column.other ? static_cast<int64_t>(column.words.size()) : -1;
   std::vector<int64_t> out;
   for (const std::string& word : given.words) {
-    const auto at = std::find(column.words.begin(), column.words.end(), word);
+    auto at = std::find(column.words.begin(), column.words.end(), word);
+    // A category of the training may be a column of numbers here, with a 3 written as 3.0.
+    if (const Cell cell = read_cell(word); at == column.words.end() && cell.kind == CellKind::number)
+      at = std::find(column.words.begin(), column.words.end(), text_of(cell.number));
     out.push_back(at == column.words.end() ? other : at - column.words.begin());
   }
   return out;
@@ -370,6 +388,7 @@ std::string FeatureTransform::to_json() const {
     }
     json["columns"].push_back(std::move(entry));
   }
+  if (!unused_.empty()) json["unused"] = unused_;
   return json.dump();
 }
 
@@ -417,6 +436,9 @@ FeatureTransform FeatureTransform::from_json(const std::string& text, const std:
               "two columns have the name " + quote(column.name));
       out.columns_.push_back(std::move(column));
     }
+    if (json.contains("unused")) out.unused_ = json.at("unused").get<std::vector<std::string>>();
+    for (const std::string& name : out.unused_)
+      require(seen.insert(name).second, "two columns have the name " + quote(name));
     const bool named = !out.columns_.empty() && !out.columns_[0].name.empty();
     for (const Column& column : out.columns_)
       require(column.name.empty() != named, "a column without a name");

@@ -46,6 +46,10 @@ class FeatureTransform {
   int64_t inputs() const;
   bool has_names() const;
 
+  /// What each named column was, for the reader of further tables (TableOptions::trained_columns). Without
+  /// those that were the same at all training nodes, which may be anything.
+  std::vector<TrainedColumn> trained_columns() const;
+
   /// What was done to an input column, in words: "7 gaps filled with 0.5", "constant: left out"; empty: it is
   /// taken as it is. In the order of the columns; empty where there is nothing to do to any.
   struct Treatment {
@@ -88,8 +92,9 @@ class FeatureTransform {
   std::vector<int64_t> outputs_of_words(const Dataset& data, const Column& column, int64_t input) const;
 
   FeatureNorm norm_ = FeatureNorm::none;
-  int64_t untouched_ = 0;        // how many features there are, where no column is changed by itself …
-  std::vector<Column> columns_;  // … else the columns
+  int64_t untouched_ = 0;            // how many features there are, where no column is changed by itself …
+  std::vector<Column> columns_;      // … else the columns
+  std::vector<std::string> unused_;  // columns of free text, which the data may have or not
 };
 
 }  // namespace eignn

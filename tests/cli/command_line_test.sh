@@ -408,7 +408,7 @@ refused "attack: a csv that cannot be written" 1 "plain" \
 run explain --checkpoint "$T/club" --node 9 --top 0 --dtype float64 --json
 done_well "explain: a node"
 json "explain: the parts add up to the score" "$T/stdout" \
-  "set('checkpoint dataset model solver node class predicted score constant kind exact features_exact units exponent sum remainder nodes features by_hop version commit'.split()) <= set(j)
+  "set('checkpoint dataset model solver node class predicted score constant kind exact features_exact units exponent sum remainder nodes features by_hop seconds version commit'.split()) <= set(j)
 and j['exact'] and j['features_exact'] and j['kind'] == 'exact' and j['units'] == 'model' and j['exponent'] == 0 and j['predicted']
 and abs(j['constant'] + sum(n['contribution'] for n in j['nodes']) - j['score']) < 1e-12
 and abs(sum(n['contribution'] for n in j['nodes']) - sum(f['contribution'] for f in j['features'])) < 1e-12

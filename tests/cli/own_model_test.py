@@ -175,6 +175,20 @@ class RoundTrips(unittest.TestCase):
         self.refused(["predict", "--checkpoint", run, "--dataset", many, *out], "'shoe size'")
         self.accepted("predict", "--checkpoint", run, "--dataset", many, "--ignore-columns", "shoe size", *out)
 
+    def test_columns_are_what_they_were_in_training_however_few_the_rows(self):
+        town = self.town = Town(150)
+        town.columns = ["age", "income", "city", "remark"]
+        for k, row in enumerate(town.rows.values()):
+            row["remark"] = f"remark {k}"
+        run = self.trained()
+        self.assertIn("not used", self.accepted("inspect", "--dataset", self.work / "town").stdout)
+        for count in (60, 1):
+            few = Town(150)
+            few.rows = dict(list(town.rows.items())[:count])
+            few.edges = {ends: weight for ends, weight in town.edges.items() if set(ends) <= set(few.rows)}
+            rows, _, _ = self.predicted(run, "--dataset", few.write(self.work / f"few-{count}", columns=town.columns))
+            self.assertEqual(set(rows), set(few.rows))
+
     def test_a_file_that_was_changed_is_refused(self):
         checkpoint = self.trained() / "model.safetensors"
         text = checkpoint.read_bytes()
@@ -184,6 +198,46 @@ class RoundTrips(unittest.TestCase):
             checkpoint.write_bytes(text.replace(was, becomes))
             self.refused(["predict", "--checkpoint", checkpoint, "--out", self.work / "p.csv"], "model.safetensors")
         self.assertNotIn(b"person 1", text)
+
+
+class Starts(unittest.TestCase):
+    """What a run says before its first epoch, both streams in one pipe."""
+
+    def setUp(self):
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="eignn-starts-"))
+        self.town = Town(120).write(self.work / "town")
+
+    def tearDown(self):
+        subprocess.run(["rm", "-rf", self.work], check=True)
+
+    def said(self, *words):
+        words = words or ("--epochs", 5)
+        result = subprocess.run([EIGNN, "train", "--dataset", self.town, "--threads", "1", *map(str, words)],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, stdin=subprocess.DEVNULL,
+                                env=dict(os.environ, EIGNN_CACHE=str(self.work / "cache")))
+        self.assertEqual(result.returncode, 0, result.stdout)
+        return result.stdout
+
+    def in_order(self, text, *parts):
+        places = [text.find(part) for part in parts]
+        self.assertNotIn(-1, places, (parts, text))
+        self.assertEqual(places, sorted(places), text)
+
+    def test_the_table_comes_first_then_the_settings_and_what_the_run_decided(self):
+        self.in_order(self.said(), "nodes.csv  id", "flags: ", "recipe eignn/own: ", "nothing of this run is kept", "rules: solver ",
+                      "1/5", "eignn on ")
+
+    def test_several_runs_say_their_settings_before_the_first_and_how_long_they_take_together(self):
+        text = self.said("--split", "all", "--drawn", 3, "--recipe", "cornell", "--epochs", 8000, "--patience", 1)
+        self.in_order(text, "recipe eignn/cornell: ", "the recipe eignn/cornell takes 109 ms an epoch", "the 3 runs together usually 7 min",
+                      "at most 44 min; a short way is --split 0 --epochs 1100", "nothing of this run is kept", "nodes.csv  id")
+        self.assertEqual(text.count("nothing of this run is kept"), 1)
+
+    def test_large_files_are_announced(self):
+        self.assertNotIn("reading ", self.said())
+        with open(self.town / "notes.bin", "wb") as file:
+            file.truncate(150_000_000)
+        self.in_order(self.said(), f"reading {self.town} (150 MB)", "nodes.csv  id")
 
 
 if __name__ == "__main__":

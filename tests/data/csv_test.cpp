@@ -76,7 +76,7 @@ TEST(Csv, WithoutAHeaderTheFirstLineMaySaySoToo) {
   EXPECT_EQ(parse("a,b c\n", any), (Rows{{"a", "b c"}}));
   EXPECT_EQ(parse("  a  b 1 \n\n\"c d\" e\t2\r\nf g 3", any),
             (Rows{{"a", "b", "1"}, {"c d", "e", "2"}, {"f", "g", "3"}}));
-  EXPECT_CONTAINS(refusal("a b\nc\n", any), "1 fields, not 2");
+  EXPECT_CONTAINS(refusal("a b\nc\n", any), "1 field, not 2");
   EXPECT_CONTAINS(refusal("a b\n\"c\"d e\n", any), "after the closing quote");
 }
 
@@ -122,19 +122,19 @@ TEST(Csv, NamesLineAndColumnOfAFieldThatIsNoNumber) {
 }
 
 TEST(Csv, RefusesRaggedRows) {
-  EXPECT_CONTAINS(refusal("a,b\n1,2\n\n3\n"), "1 fields, not 2 as in the lines before (T.csv, line 4)");
+  EXPECT_CONTAINS(refusal("a,b\n1,2\n\n3\n"), "1 field, not 2 as in the lines before (T.csv, line 4)");
   EXPECT_CONTAINS(refusal("a,b\n\"1\n\",2\n3,4,5\n"),
                   "3 fields, not 2 as in the lines before (T.csv, line 4)");
 }
 
 TEST(Csv, RefusesHeadersThatCannotBeUsed) {
-  EXPECT_CONTAINS(refusal(""), "the file is empty (T.csv)");
-  EXPECT_CONTAINS(refusal("# only\n\n"), "the file is empty (T.csv)");
+  EXPECT_CONTAINS(refusal(""), "the file is empty (T.csv, line 1)");
+  EXPECT_CONTAINS(refusal("# only\n\n"), "the file is empty (T.csv, line 1)");
   EXPECT_CONTAINS(refusal("0,1.5\n1,2\n"), "no column names (T.csv, line 1)");
   EXPECT_CONTAINS(refusal(",a\n0,1\n"), "column 1 of 2 has no name (T.csv, line 1)");
   EXPECT_CONTAINS(refusal("a,b,a\n"), "two columns have the name 'a' (T.csv, line 1)");
   const std::string message = message_of<DataError>([] { CsvReader("a,b\n", "T.csv").need("id"); });
-  EXPECT_CONTAINS(message, "no column 'id' among 'a', 'b' (T.csv)");
+  EXPECT_CONTAINS(message, "no column 'id' among 'a', 'b' (T.csv, line ");
 }
 
 TEST(Csv, RefusesQuotesInTheWrongPlace) {

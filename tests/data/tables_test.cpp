@@ -78,7 +78,7 @@ TEST_F(Tables, ReportsWhatWasRead) {
   EXPECT_EQ(set.report[3].note, "2 words: Oslo, Rome");
   EXPECT_CONTAINS(set.report[4].note, "3 rows; 1 node in edges alone");
   EXPECT_EQ(set.report[6].role, ColumnRole::weight);
-  EXPECT_CONTAINS(set.report[6].note, "0.001 to 2.5; 1 edges of weight 0 left out");
+  EXPECT_CONTAINS(set.report[6].note, "0.001 to 2.5; 1 edge of weight 0 left out");
 }
 
 TEST_F(Tables, SeparatorsMayBeTabsAndSemicolonsWithDecimalCommas) {
@@ -110,6 +110,13 @@ TEST_F(Tables, EdgesMayBeNamedInManyWaysOrNotAtAll) {
   EXPECT_TRUE(read().arcs.weight.empty());
   write("edges.csv", "source,target\n");
   EXPECT_TRUE(read().arcs.source.empty());
+}
+
+TEST_F(Tables, OneOfAThingIsNotCalledSeveral) {
+  write("edges.csv", "source,target,weight\nann,bob,0\n");
+  EXPECT_EQ(note(read(), "weight"), "1 edge of weight 0 left out");
+  EXPECT_CONTAINS(note(read(), "source"), "1 row");
+  EXPECT_EQ(note(read(), "source").find("1 rows"), std::string::npos);
 }
 
 TEST_F(Tables, WeightsMayBeIgnored) {
@@ -235,8 +242,11 @@ TEST_F(TableLabels, SeveralColumnsAreASetOfLabelsOrSeveralNumbers) {
   EXPECT_EQ(read(options).classes, 2);
   options.task = Task::classes;
   EXPECT_CONTAINS(message_of<ArgumentError>([&] { read(options); }), "(task)");
-  write("nodes.csv", "id,a,b\nn0,1,0\nn1,2.5,\nn2,0,1\n");
   options.task = Task::automatic;
+  write("nodes.csv", "id,a,b\nn0,True,no\nn1,,\nn2,FALSE,yes\n");
+  EXPECT_EQ(read(options).label_sets, (std::vector<uint8_t>{1, 0, 0, 0, 0, 1})) << "words for 0 and 1";
+  EXPECT_EQ(read(options).known, (std::vector<uint8_t>{1, 0, 1}));
+  write("nodes.csv", "id,a,b\nn0,1,0\nn1,2.5,\nn2,0,1\n");
   EXPECT_CONTAINS(refusal(options), "the label is empty, and other labels of the node are not");
 }
 
@@ -253,10 +263,82 @@ TEST_F(Tables, FreeTextIsNotUsed) {
   EXPECT_CONTAINS(note(set, "remark"), "300 different texts: not used");
 }
 
+// What a column was in the training it is in every table that the model reads.
+TEST_F(Tables, ForAModelTheColumnsAreThoseOfItsTraining) {
+  write("nodes.csv", "id,remark,age,job\nann,likes tea,31,cook\nbob,,-,\n");
+  write("edges.csv", "ann,bob\n");
+  TableOptions options;
+  options.trained_columns = {
+      {"remark", ColumnRole::text}, {"age", ColumnRole::numbers}, {"job", ColumnRole::category}};
+  EXPECT_EQ(role(read(), "remark"), ColumnRole::category);
+  EXPECT_EQ(role(read(options), "remark"), ColumnRole::text);
+  EXPECT_EQ(note(read(options), "remark"), "not used, as in training");
+  EXPECT_EQ(read(options).columns.size(), 2U);
+  std::string many = "id,remark,age,job\n";
+  for (int k = 0; k < 300; ++k) many += "n" + std::to_string(k) + ",tea,1,job " + std::to_string(k) + "\n";
+  write("nodes.csv", many);
+  write("edges.csv", "n0,n1\n");
+  EXPECT_EQ(role(read(), "job"), ColumnRole::text);
+  EXPECT_EQ(role(read(options), "job"), ColumnRole::category);
+  EXPECT_EQ(read(options).columns[1].words.size(), 300U);
+  write("nodes.csv", "id,remark,age,job\nann,,old,cook\n");
+  write("edges.csv", "source,target\n");
+  EXPECT_CONTAINS(refusal(options), "'old' is not a number, and the model was trained on numbers (" + path() +
+                                        "/nodes.csv, line 2, column 'age'); leave the field empty");
+  write("nodes.csv", "id,remark,age,job\nann,,-,3\n");
+  EXPECT_TRUE(std::isnan(feature(read(options), 0, 0))) << "a dash is a gap among numbers";
+  EXPECT_EQ(read(options).columns[1].words, (Texts{"3"}));
+}
+
+TEST_F(Tables, ForAModelASplitNeedsNotBeWhole) {
+  write("nodes.csv", "id,label,age,split\nann,x,31,train\nbob,y,2,test\n");
+  write("edges.csv", "ann,bob\n");
+  EXPECT_CONTAINS(refusal(), "no node is in val (" + path() + "/nodes.csv, line 1, column 'split')");
+  TableOptions options;
+  options.trained_columns = {{"age", ColumnRole::numbers}};
+  EXPECT_TRUE(read(options).splits.empty());
+  EXPECT_CONTAINS(note(read(options), "split"), "1 train, 0 val, 1 test: not used");
+}
+
+TEST_F(Tables, ADashAmongNumbersIsAGapAndAmongWordsAWord) {
+  write("nodes.csv", "id,age,strand,level\nann,31,+,1\nbob,-,-,?\ncid,--,+,None\n");
+  write("edges.csv", "ann,bob\n");
+  const RawDataset set = read();
+  EXPECT_EQ(role(set, "age"), ColumnRole::numbers);
+  EXPECT_TRUE(std::isnan(feature(set, 1, 0)) && std::isnan(feature(set, 2, 0)));
+  EXPECT_EQ(role(set, "strand"), ColumnRole::category);
+  EXPECT_EQ(set.columns[1].words, (Texts{"+", "-"}));
+  EXPECT_EQ(role(set, "level"), ColumnRole::numbers);
+  for (const ColumnReport& row : set.report) {
+    if (row.column != "age" && row.column != "level") continue;
+    EXPECT_EQ(row.gaps, 2) << row.column;
+  }
+}
+
+TEST_F(Tables, AFewWordsAmongManyNumbersAreRefusedAndAmongCodesTheyAreOneMore) {
+  std::string ages = "id,label,age\n", floors = "id,label,age\n";
+  for (int k = 0; k < 40; ++k) {
+    const std::string start = "n" + std::to_string(k) + ",x,";
+    ages += start + (k % 4 == 3 ? "unknown" : std::to_string(20 + k)) + "\n";
+    floors += start + (k % 4 == 3 ? "attic" : std::to_string(k % 4)) + "\n";
+  }
+  write("edges.csv", "n0,n1\n");
+  write("nodes.csv", ages);
+  EXPECT_CONTAINS(refusal(), "'unknown' is not a number, and most other fields of the column are (" + path() +
+                                 "/nodes.csv, line 5, column 'age'); leave the field empty");
+  write("nodes.csv", floors);
+  EXPECT_EQ(role(read(), "age"), ColumnRole::category);
+}
+
 TEST_F(Tables, BesideTheOlderLayoutTheyAreRefusedAndWithoutNodesItIsReadAsBefore) {
   write("features.csv", "id,a\n0,1\n");
   EXPECT_CONTAINS(refusal(), "features.csv beside a file of nodes (" + path() + "); give it a column id");
   std::filesystem::remove(path("nodes.csv"));
+  write("labels.csv", "id,class\n0,0\n");
+  write("features.csv", "id,a\nann,1\n");
+  EXPECT_CONTAINS(refusal(), "'ann' is not a whole number");
+  EXPECT_CONTAINS(refusal(), "for nodes with names write nodes.csv");
+  write("features.csv", "id,a\n0,1\n");
   write("labels.csv", "id,class\n0,0\n");
   write("edges.csv", "0,0\n");
   EXPECT_EQ(read().format, "own graph");
@@ -308,25 +390,29 @@ const std::vector<Fault>& faults() {
   }();
   static const std::vector<Fault> all = {
       // The file as a whole.
-      {"", good_edges, {"the file is empty", "nodes.csv", "column names"}},
-      {"# only a remark\n", good_edges, {"the file is empty", "nodes.csv"}},
-      {"id,label,age\n", good_edges, {"no rows", "nodes.csv", "give each node a row"}},
+      {"", good_edges, {"the file is empty", "nodes.csv, line 1", "column names"}},
+      {"# only a remark\n", good_edges, {"the file is empty", "nodes.csv, line 1"}},
+      {"id,label,age\n", good_edges, {"no rows", "nodes.csv, line 1", "give each node a row"}},
       {"PK\x03\x04rest", good_edges, {"spreadsheet", "nodes.csv", "save it as CSV"}},
       {"id,label\n\xe4,x\n", good_edges, {"not UTF-8", "line 2", "save it as UTF-8"}},
-      {good_nodes, "", {"the file is empty", "edges.csv", "source,target"}},
+      {good_nodes, "", {"the file is empty", "edges.csv, line 1", "source,target"}},
       // The header of the nodes.
       {"1,2,3\n4,5,6\n", good_edges, {"no column names", "nodes.csv, line 1", "column names"}},
       {"person,label\na,x\n", good_edges, {"which node a row is about", "line 1", "call it id"}},
       {"id,label,label\na,x,y\n", good_edges, {"two columns have the name 'label'", "line 1"}},
       {",id,label\n0,a,x\n", good_edges, {"column 1 of 3 has no name", "line 1", "index=False"}},
-      {"id,label,class\na,x,y\n", good_edges, {"both 'label' and 'class'", "nodes.csv", "setting label"}},
-      {"id,x,y\na,1,2\n", good_edges, {"column y beside x", "nodes.csv", "setting label"}},
+      {"id,label,class\na,x,y\n",
+       good_edges,
+       {"both 'label' and 'class'", "nodes.csv, line 1", "setting label"}},
+      {"id,x,y\na,1,2\n",
+       good_edges,
+       {"column y beside x", "nodes.csv, line 1, column 'y'", "setting label"}},
       // Rows of the nodes.
       {"id,label\na,x\na,y\n", good_edges, {"a second row for node 'a'", "line 3", "one row"}},
       {"id,label\n,x\n", good_edges, {"the id is empty", "line 2, column 'id'", "name each node"}},
       {"id,label\na,x,y\n", good_edges, {"3 fields, not 2", "line 2", "quotes"}},
       {"id,label,age\na,x,1,5\n", good_edges, {"4 fields, not 3", "decimal commas"}},
-      {"id,label\na\n", good_edges, {"1 fields, not 2", "line 2"}},
+      {"id,label\na\n", good_edges, {"1 field, not 2", "line 2"}},
       {"id,label\n\"a,x\n", good_edges, {"never closed", "line 2", "close it"}},
       {"id,label\na\"b,x\n", good_edges, {"a quote inside field 1", "line 2", "between quotes"}},
       {"id,label\n\"a\"b,x\n", good_edges, {"after the closing quote", "line 2"}},
@@ -337,6 +423,16 @@ const std::vector<Fault>& faults() {
        {"'2021-03-04' is a date", "line 2, column 'day'", "ignore-columns"}},
       {"id,label,day\na,x,3/4/21\nb,y,5/4/21\n", good_edges, {"is a date", "line 2, column 'day'"}},
       {"id,label,at\na,x,12:30\nb,y,12:31\n", good_edges, {"is a date or a time", "column 'at'"}},
+      {"id,label,day\na,x,2021-03\nb,y,2021-04\n",
+       good_edges,
+       {"'2021-03' is a date", "line 2, column 'day'", "days since the first one"}},
+      {"id,label,day\na,x,1 Mar 2021\nb,y,2 Mar 2021\n",
+       good_edges,
+       {"'1 Mar 2021' is a date", "column 'day'"}},
+      {"id,label,pay\na,x,50%\nb,y,7%\n",
+       good_edges,
+       {"'50%' has a sign beside its number", "line 2, column 'pay'", "write numbers alone"}},
+      {"id,label,pay\na,x,2\nb,y,$1.50\n", good_edges, {"'$1.50' has a sign", "line 3, column 'pay'"}},
       {"id,label,pay\na,x,\"1,234.5\"\nb,y,2\n", good_edges, {"thousands", "line 2, column 'pay'", "1234.5"}},
       {"id,label,pay\na,x,950\nb,y,\"1,234\"\n", good_edges, {"thousands", "line 3, column 'pay'"}},
       {"id;label;pay\na;x;1.234,5\nb;y;2\n", good_edges, {"thousands", "line 2, column 'pay'"}},
@@ -366,7 +462,8 @@ const std::vector<Fault>& faults() {
        }()},
       {"id,a,b\na,1,0\nb,1,high\n",
        good_edges,
-       {"'high' is not a number", "line 3, column 'b'"},
+       {"'high' is not a number", "line 3, column 'b'", "0 and 1 (no and yes, false and true)",
+        "name one column"},
        [] {
          TableOptions options;
          options.label = {"a", "b"};
@@ -374,7 +471,7 @@ const std::vector<Fault>& faults() {
        }()},
       {"id,a,b\na,1,0\nb,1,1\n",
        good_edges,
-       {"no column 'c' for the labels", "nodes.csv", "setting label"},
+       {"no column 'c' for the labels", "nodes.csv, line 1", "setting label"},
        [] {
          TableOptions options;
          options.label = {"a", "c"};
@@ -401,7 +498,7 @@ const std::vector<Fault>& faults() {
        {"'trian' is no part of a split", "line 2, column 'split'", "write train, val or test"}},
       {"id,label,split\na,x,train\nb,y,test\n",
        good_edges,
-       {"no node is in val", "column 'split'", "ignore-columns"}},
+       {"no node is in val", "line 1, column 'split'", "ignore-columns"}},
       // Edges.
       {good_nodes, "source\na\n", {"one column", "edges.csv, line 1", "source and target"}},
       {good_nodes,
@@ -414,6 +511,20 @@ const std::vector<Fault>& faults() {
       {good_nodes,
        "source,target,time\na,b,17\n",
        {"column 'time' is neither", "edges.csv, line 1", "ignore-columns"}},
+      {good_nodes,
+       "source,target,amount,when,edge_type\na,b,1,2,x\n",
+       {"the columns 'amount', 'when', 'edge_type' are neither", "edges.csv, line 1",
+        "ignore-columns (amount,when,edge_type)", "call one weight"}},
+      {good_nodes,
+       "source,target,created_at\na,b,17\n",
+       {"column 'created_at' is neither", "edges.csv, line 1"}},
+      {good_nodes, "source,target,rel-type\na,b,17\n", {"column 'rel-type' is neither"}},
+      {good_nodes, "source,target,since\na,b,17\n", {"column 'since' is neither"}},
+      {good_nodes,
+       "source,target,moment\na,b,1600000000\nb,a,1600000060\n",
+       {"seconds or milliseconds since 1970, such as 1600000000", "edges.csv, column 'moment'",
+        "ignore-columns"}},
+      {good_nodes, "a,b,1600000000\n", {"seconds or milliseconds", "edges.csv, column '3'", "first line"}},
       {good_nodes,
        "source,target,weight,type\na,b,1,x\n",
        {"column 'type' is neither", "edges.csv, line 1", "ignore-columns"}},
@@ -431,7 +542,7 @@ const std::vector<Fault>& faults() {
       {good_nodes, "source,target,weight\na,b,2021-01-01\n", {"is not a weight", "line 2, column 'weight'"}},
       {good_nodes, "source,target\na,\n", {"the id is empty", "edges.csv, line 2, column 'target'"}},
       {good_nodes, "source,target\na,b\na,b,1\n", {"3 fields, not 2", "edges.csv, line 3"}},
-      {good_nodes, "a,b\na\n", {"1 fields, not 2", "edges.csv, line 2"}},
+      {good_nodes, "a,b\na\n", {"1 field, not 2", "edges.csv, line 2"}},
       {good_nodes, "source,target\n1,2\n", {"no end of an edge is a node", "'1'", "'a'", "same way"}},
   };
   return all;

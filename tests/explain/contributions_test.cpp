@@ -42,10 +42,13 @@ TEST(Contributions, AddUpToTheScoreThatTheModelGives) {
 TEST(Contributions, AreThoseOfADenseAdjointSolve) {
   for (const auto& propagation : {along(Direction::undirected), along(Direction::in),
                                   along(Direction::out, Normalisation::out_in, false)}) {
-    for (const Source source : {Source::own, Source::neighbours}) {
+    for (const auto& [source, weighted] :
+         {std::pair{Source::own, false}, std::pair{Source::neighbours, false}, std::pair{Source::own, true},
+          std::pair{Source::neighbours, true}}) {
       auto options = eignn_options(Head::plain);
       options.source = source;
-      ExplainProblem problem(options, propagation);
+      ExplainProblem problem =
+          weighted ? test::weighted_problem(options, propagation) : ExplainProblem(options, propagation);
       const auto weights = problem.model->named_parameters();
       const auto S = make_propagation(problem.data.graph, propagation);
       auto explainer = problem.explainer();
@@ -59,6 +62,28 @@ TEST(Contributions, AreThoseOfADenseAdjointSolve) {
         EXPECT_LE(test::relative_error(by_node(why, problem.data.nodes()), terms.sum(1)), 1e-10);
         EXPECT_LE(test::relative_error(by_feature(why), terms.sum(0)), 1e-10);
       }
+    }
+  }
+}
+
+// Arcs whose weights lie four orders of magnitude apart.
+TEST(Contributions, OfAWeightedGraphAddUpAndAreWhatGoesWithANodesFeatures) {
+  for (const auto& options : test::exact_options()) {
+    const ExplainProblem equal(options);
+    ExplainProblem problem = test::weighted_problem(options);
+    const auto f = problem.scores();
+    EXPECT_FALSE(torch::allclose(f, equal.scores())) << "the weights matter";
+    const auto why = problem.explainer().explain(3, 2, {});
+    EXPECT_TRUE(why.exact);
+    EXPECT_LE(std::abs(why.remainder), 1e-10 * size_of(why)) << test::words(options);
+    EXPECT_NEAR(why.score, f[3][2].item<double>(), 1e-10 * size_of(why)) << test::words(options);
+    const auto parts = by_node(why, problem.data.nodes());
+    for (int64_t u = 0; u < problem.data.nodes(); ++u) {
+      auto X = problem.data.features.clone();
+      X[u] = 0;
+      EXPECT_NEAR(f[3][2].item<double>() - problem.scores(X)[3][2].item<double>(), parts[u].item<double>(),
+                  1e-10 * size_of(why))
+          << test::words(options) << ", node " << u;
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "run/checkpoint.h"
 #include "support/any_options.h"
 #include "support/oracle.h"
+#include "support/random_weights.h"
 #include "train/assemble.h"
 
 namespace eignn::test {
@@ -66,6 +67,13 @@ struct ExplainProblem {
   }
   torch::Tensor scores() const { return scores(data.features); }
 };
+
+/// The same problem with weights of the arcs that are four orders of magnitude apart.
+inline ExplainProblem weighted_problem(const ModelOptions& options,
+                                       const PropagationOptions& propagation = {}, uint64_t seed = 1) {
+  return ExplainProblem(options, with_random_weights(random_graph(18, 1.5, seed), 4, seed), propagation,
+                        seed);
+}
 
 /// The contributions by node; 0 where an explanation lists none.
 inline torch::Tensor by_node(const Explanation& why, int64_t nodes) {

@@ -415,6 +415,54 @@ TEST(OwnModel, ItsDataMayBeRenamedAndItsFolderMoved) {
   }
 }
 
+// People with a remark, all different, and a job, one of eighty; `rows` of them, with `more` jobs that are
+// new.
+void write_people(const TemporaryFolder& folder, const std::string& name, int rows, bool new_jobs = false) {
+  std::string nodes = "id,label,age,remark,job,split\n", edges = "source,target\n";
+  const auto person = [](int k) { return "p" + std::to_string(k); };
+  for (int k = 0; k < rows; ++k) {
+    const int job = new_jobs && k >= 240 ? k : k % 80;
+    nodes += person(k) + (k % 2 == 0 ? ",no," : ",yes,") + std::to_string(30 + 10 * (k % 2) + k % 7) +
+             ",remark " + std::to_string(k) + ",job " + std::to_string(job) +
+             (k % 4 < 2    ? ",train"
+              : k % 4 == 2 ? ",val"
+                           : ",test") +
+             "\n";
+    if (k + 2 < rows) edges += person(k) + "," + person(k + 2) + "\n";
+  }
+  folder.write(name + "/nodes.csv", nodes);
+  folder.write(name + "/edges.csv", edges);
+}
+
+TEST(OwnModel, ReadsTheColumnsOfEveryTableAsThoseOfItsTraining) {
+  const TemporaryFolder folder;
+  for (const char* name : {"all", "sixty", "one", "more"}) fs::create_directories(folder.path(name));
+  write_people(folder, "all", 240);
+  write_people(folder, "sixty", 60);
+  write_people(folder, "one", 1);
+  write_people(folder, "more", 700, /*new_jobs=*/true);
+  TrainConfig config = brief().config;
+  config.dataset = folder.path("all");
+  config.epochs = 5;
+  const std::string run = folder.path("run");
+  train(config, run);
+  const TrainedModel model = load_model(run);
+  for (const auto& [name, rows] : {std::pair{"sixty", 60}, {"one", 1}, {"more", 700}}) {
+    const RestoredRun restored = restore_run(run, {{"dataset", folder.path(name)}});
+    EXPECT_EQ(restored.data.columns.size(), 2u) << name << ": the remark is not used";
+    const auto scores = restored.predictions(torch::arange(rows)).scores;
+    EXPECT_TRUE(torch::isfinite(scores).all().item<bool>()) << name;
+    const Dataset data = load_dataset(folder.path(name), {}, 0, {}, model.tables());
+    EXPECT_TRUE(model.predict(data).scores.equal(scores)) << name;
+  }
+  // A job that no training node had is one of the others.
+  const RestoredRun more = restore_run(run, {{"dataset", folder.path("more")}});
+  const auto names = model.feature_names();
+  const auto other = std::find(names.begin(), names.end(), "job (other)") - names.begin();
+  ASSERT_LT(other, static_cast<int64_t>(names.size()));
+  EXPECT_EQ(more.dataset.features[650][other].item<double>(), 1);
+}
+
 TEST(OwnModel, ACheckpointNamesNobodyAndIsSmall) {
   const TemporaryFolder folder;
   const Dataset data = town();

@@ -74,7 +74,7 @@ TEST(Recipes, AreAllValid) {
 }
 
 TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
-  std::set<std::string> kinds = {"default", "own"};
+  std::set<std::string> kinds = {"default", "own", "paper"};
   const auto models = model_names();
   for (const EmbeddedRecipe& recipe : embedded_recipes())
     if (recipe.name == "kinds")
@@ -145,6 +145,27 @@ TEST(Recipes, DataWithoutARecipeGetTheOwnOneAndOthersTheirs) {
   EXPECT_EQ(setting(named, "intercept"), "on");
 }
 
+TEST(Recipes, ThePapersPlainModelIsTakenByItsNameAlone) {
+  TrainConfig own = config_of("eignn", "./mine.npz"), folder = config_of("eignn", "paper");
+  EXPECT_EQ(apply_recipe(own, {"lr"}, "paper"), "eignn/paper");
+  for (const auto& [name, text] : {std::pair{"encoder", "0"},
+                                   {"equilibria", "1"},
+                                   {"head", "plain"},
+                                   {"intercept", "off"},
+                                   {"feature-norm", "standard"},
+                                   {"dropout", "0"},
+                                   {"gamma", "0.8"}})
+    EXPECT_EQ(setting(own, name), text) << name;
+  EXPECT_EQ(setting(own, "lr"), setting(TrainConfig(), "lr")) << "given";
+  EXPECT_EQ(apply_recipe(folder, {}), "eignn/own") << "data that are called so";
+  TrainOptions options;
+  options.model(EignnOptions{}).recipe("paper");
+  EXPECT_EQ(setting(options.config, "feature-norm"), "standard");
+  EXPECT_EQ(setting(options.config, "intercept"), "off");
+  TrainConfig gcn = config_of("gcn", "./mine.npz");
+  EXPECT_THROW(apply_recipe(gcn, {}, "paper"), ArgumentError);
+}
+
 TEST(Recipes, TheLongOnesHaveTheirTimes) {
   for (const char* recipe : {"eignn/cornell", "eignn/universities", "eignn/squirrel"}) {
     ASSERT_TRUE(recipe_time(recipe)) << recipe;
@@ -152,6 +173,11 @@ TEST(Recipes, TheLongOnesHaveTheirTimes) {
     EXPECT_GT(recipe_time(recipe)->usual_epochs, 0);
   }
   EXPECT_EQ(recipe_time("eignn/wikipedia")->usual_epochs, 0);  // film: no such runs were made
+  EXPECT_LT(recipe_time("eignn/wikipedia", "chameleon-filtered")->epoch_seconds,
+            recipe_time("eignn/wikipedia", "squirrel-filtered")->epoch_seconds);
+  EXPECT_EQ(recipe_time("eignn/wikipedia", "film")->epoch_seconds,
+            recipe_time("eignn/wikipedia")->epoch_seconds);
+  EXPECT_FALSE(recipe_time("eignn/own", "squirrel-filtered")) << "another recipe than that of its kind";
   EXPECT_FALSE(recipe_time("gcn/own"));
   EXPECT_FALSE(recipe_time(""));
 }

@@ -229,6 +229,20 @@ TEST(Search, RefusesWhatMakesNoSense) {
   EXPECT_NE(says("splits = [-1]\n").find("'-1'"), std::string::npos);
 }
 
+// The seed draws which validation nodes calibrate: those of one point would be seen under another.
+TEST(Search, DoesNotVaryTheSeedThatDrawsTheCalibrationNodes) {
+  TrainConfig conformal;
+  conformal.conformal = 0.1;
+  const auto says = [&](const char* toml) {
+    return message_of<DataError>([&] { parse_search(toml, conformal, {}, "grid.toml"); });
+  };
+  EXPECT_CONTAINS(says("seed = [0, 1]\n"), "the seed draws the calibration nodes of conformal");
+  EXPECT_CONTAINS(says("seed = [0, 1]\n"), "(grid.toml, seed); leave seed out of the grid");
+  EXPECT_EQ(parse_search("seed = [0, 1]\n", {}, {}, "grid.toml").points.size(), 2u);
+  EXPECT_EQ(parse_search("seed = 3\nlr = [0.1, 0.2]\n", conformal, {}, "grid.toml").points.size(), 2u);
+  EXPECT_EQ(parse_search("seed = [0, 1]\n", conformal, {"seed"}, "grid.toml").points.size(), 1u);
+}
+
 TEST(Search, ChoosesByMeanValidationAndNeverByTest) {
   const SearchPlan plan = parse_search("lr = [0.1, 0.3, 0.2]\ngamma = [0.8, 1.0]\n", {}, {}, "grid.toml");
   const SearchResult result = run_search(plan, 3, "", run_individually(1, pretend), {});

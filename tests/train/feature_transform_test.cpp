@@ -190,6 +190,29 @@ TEST(FeatureTransform, JsonHoldsAllOfIt) {
   EXPECT_EQ(FeatureTransform::from_json(plain.to_json(), "model").to_json(), plain.to_json());
 }
 
+TEST(FeatureTransform, KnowsWhatItsColumnsWereAndWhichWereNotUsed) {
+  Dataset data = data_of({{1, 0, 7}, {2, 1, 7}}, {{"a", {}}, {"city", {"Oslo", "Rome"}}, {"same", {}}});
+  data.report.push_back({"nodes.csv", "remark", ColumnRole::text, 0, ""});
+  const auto transform = FeatureTransform::fit(data, {}, FeatureNorm::none);
+  const auto again = FeatureTransform::from_json(transform.to_json(), "model");
+  EXPECT_EQ(again.to_json(), transform.to_json());
+  std::string known;
+  for (const TrainedColumn& column : again.trained_columns())
+    known += column.name + " " + name(column.role) + "; ";
+  EXPECT_EQ(known, "remark text; a numbers; city category; ") << "what was constant may be anything";
+  // A column that the training did not use may be there, as what it may.
+  const Dataset with =
+      data_of({{1, 0, 7, 0}}, {{"a", {}}, {"city", {"Rome"}}, {"same", {}}, {"remark", {"hi"}}});
+  EXPECT_EQ(again.apply(with).size(1), again.outputs());
+}
+
+TEST(FeatureTransform, ANumberIsTheWordThatItWasWhateverItsSpelling) {
+  const auto transform =
+      FeatureTransform::fit(data_of({{0}, {1}, {2}}, {{"zone", {"3", "4", "a"}}}), {}, FeatureNorm::none);
+  EXPECT_TRUE(torch::equal(transform.apply(data_of({{0}, {1}}, {{"zone", {"3.0", "4"}}})),
+                           transform.apply(data_of({{0}, {1}}, {{"zone", {"3", "4"}}}))));
+}
+
 TEST(FeatureTransform, DamagedJsonIsRefused) {
   const auto refusal = [](const std::string& text) {
     return message_of<DataError>([&] { FeatureTransform::from_json(text, "model.safetensors"); });

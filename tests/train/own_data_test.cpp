@@ -10,6 +10,7 @@
 #include "data/random_split.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
+#include "run/batched_training.h"
 #include "run/result_json.h"
 #include "run/train_run.h"
 #include "support/message_of.h"
@@ -224,6 +225,80 @@ TEST(ThinData, IsWarnedOf) {
 
   const Dataset good = classes(0.5);
   EXPECT_TRUE(warnings_of([&] { train(config_for("mlp", 100), "", false, {}, &good); }).empty());
+}
+
+TEST(ThinData, ManyLabelsOfASetAreNoClasses) {
+  Dataset set = classes(0.5);
+  set.labels = torch::randint(0, 2, {nodes, 60}, at::detail::createCPUGenerator(2), torch::kUInt8);
+  set.classes = 60;
+  set.splits = {{torch::arange(0, 120), torch::arange(120, 160), torch::arange(160, 200)}};
+  EXPECT_FALSE(says(warnings_of([&] { train(config_for("mlp", 3), "", false, {}, &set); }),
+                    "are the labels really classes"));
+}
+
+// The bound is that of a table of one's own; the recipes of named sets have ten thousand for each label.
+TEST(ThinData, MoreThanAThousandParametersForALabelAreWarnedOf) {
+  Dataset set = classes(0.5);
+  set.features = torch::randn({nodes, 400}, at::detail::createCPUGenerator(5), torch::kFloat64);
+  TrainConfig paper = config_for("eignn", 1), small = config_for("eignn", 1);
+  paper.eignn().encoder = 0;
+  const auto said = warnings_of([&] { train(paper, "", false, {}, &set); });
+  EXPECT_TRUE(says(said, "parameters learn from 120 labels: expect chance to be learned too"));
+  EXPECT_FALSE(says(warnings_of([&] { train(small, "", false, {}, &set); }), "expect chance"));
+  Dataset texas = set;
+  texas.name = "texas";
+  paper.dataset = "texas";
+  EXPECT_FALSE(says(warnings_of([&] { train(paper, "", false, {}, &texas); }), "expect chance"));
+}
+
+TEST(ThinData, BatchedRunsWarnAsSingleOnesDo) {
+  Dataset set = classes(0.5);
+  const auto zeros = (set.labels == 0).nonzero().squeeze(1), ones = (set.labels == 1).nonzero().squeeze(1);
+  set.splits = {{torch::cat({zeros.narrow(0, 0, 40), ones.narrow(0, 0, 40)}), zeros.narrow(0, 50, 10),
+                 torch::cat({zeros.narrow(0, 60, 30), ones.narrow(0, 60, 30)})}};
+  TrainConfig config = config_for("eignn", 2);
+  config.dataset = "karate";  // a name that is one, for the batch checks it
+  config.eignn() = EignnOptions{};
+  config.eignn().head = Head::plain;
+  const auto said = warnings_of([&] { train_batch({config}, {}, set, {}, {}, nullptr); });
+  EXPECT_TRUE(says(said, "the validation part has 10 nodes"));
+  EXPECT_TRUE(says(said, "the validation part has one class alone"));
+}
+
+// Ends the work at the first warning, before what it announces.
+struct Stopped {
+  std::string at;
+};
+
+std::string first_warning_of(const std::function<void()>& work) {
+  const WarningScope scope([](const std::string& message) { throw Stopped{message}; });
+  try {
+    work();
+  } catch (const Stopped& stopped) {
+    return stopped.at;
+  }
+  return "";
+}
+
+TEST(Preparation, ThatIsLongIsAnnouncedWhateverItIs) {
+  Dataset set;
+  set.name = "mine";
+  set.graph = random_graph(16'000, 40'000, 3);
+  set.features = torch::randn({16'000, 3}, at::detail::createCPUGenerator(5), torch::kFloat64);
+  set.labels = torch::arange(16'000).remainder(2);
+  set.known = torch::ones({16'000}, torch::kBool);
+  set.classes = 2;
+  draw(set);
+  const auto said = [&](const std::string& model, const std::string& solver) {
+    TrainConfig config = config_for(model);
+    if (!solver.empty()) config.eignn().solver = solver;
+    return first_warning_of([&] { make_model(set, config, nullptr); });
+  };
+  EXPECT_CONTAINS(said("eignn", "spectral"), "preparing: spectral takes about ");
+  EXPECT_CONTAINS(said("ppnp", ""), "preparing: ppnp's dense inverse takes about ");
+  EXPECT_CONTAINS(said("geom-gcn", ""), "preparing: Isomap of the graph's distances takes about ");
+  EXPECT_EQ(said("eignn", "sparse"), "");
+  EXPECT_EQ(said("gcn", ""), "");
 }
 
 TEST(DrawnSplits, AreFixedBySeedAndNumberAndTheFirstIsTheOneOfBefore) {
