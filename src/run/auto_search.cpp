@@ -127,7 +127,7 @@ class Race {
       const int64_t epochs = epochs_of(racers_[k], 2);
       if (has_budget() && !ran.empty() && spent_ + estimate(racers_[k], epochs, judged()) > end) continue;
       run_rung(k, 2, epochs, unlimited);
-      ran.push_back(k);
+      if (racers_[k].trial.failure.empty()) ran.push_back(k);
     }
     return ran;
   }
@@ -149,7 +149,7 @@ class Race {
       }
       racers_[k].candidate.config.epochs = epochs;
       run_rung(k, 3, epochs, unlimited);
-      ran.push_back(k);
+      if (racers_[k].trial.failure.empty()) ran.push_back(k);
     }
     return ran;
   }
