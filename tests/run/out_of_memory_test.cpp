@@ -54,8 +54,8 @@ class OutOfMemory : public testing::Test {
 };
 
 void expect_said(const char* what, const std::function<void()>& work) {
-  const std::string message = message_of<ResourceError>(work);
-  EXPECT_CONTAINS(message, "there is not enough memory") << what;
+  SCOPED_TRACE(what);
+  EXPECT_CONTAINS(message_of<ResourceError>(work), "there is not enough memory");
 }
 
 TEST_F(OutOfMemory, TrainingAndSearchSaySo) {
