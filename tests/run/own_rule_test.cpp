@@ -69,10 +69,11 @@ TEST(OwnRule, TheVariantsSetAllThatOwnSets) {
     for (const TomlTable& table : tables)
       if (table.name == "own") own = &table;
     ASSERT_NE(own, nullptr);
-    for (const TomlTable& table : tables)
-      if (table.name.rfind("own-", 0) == 0)
-        for (const TomlSetting& setting : own->settings)
-          EXPECT_NE(table.find(setting.name), nullptr) << table.name << " lacks " << setting.name;
+    for (const TomlTable& table : tables) {
+      if (table.name.rfind("own-", 0) != 0) continue;
+      for (const TomlSetting& setting : own->settings)
+        EXPECT_NE(table.find(setting.name), nullptr) << table.name << " lacks " << setting.name;
+    }
   }
 }
 
