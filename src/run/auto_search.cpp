@@ -22,6 +22,7 @@
 #include "data/toml.h"
 #include "eignn/error.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/torch_errors.h"
 #include "graph/statistics.h"
 #include "run/disk_estimate.h"
 #include "run/portfolio.h"
@@ -408,7 +409,9 @@ ResultJson trials_json(const std::vector<AutoTrial>& trials) {
   return out;
 }
 
-AutoSearchResult search(const Dataset& data, const AutoSearch& race, const SearchOptions& options) {
+namespace {
+
+AutoSearchResult searched(const Dataset& data, const AutoSearch& race, const SearchOptions& options) {
   validate(data);
   AutoSearch on_data = race;
   on_data.base.dataset = data.name;
@@ -420,6 +423,12 @@ AutoSearchResult search(const Dataset& data, const AutoSearch& race, const Searc
       return [&](const std::vector<EpochReport>& reports) { options.hooks.on_epoch(reports.at(0)); };
     };
   return run_auto_search(on_data, data, options.folder, one_at_a_time(jobs, data));
+}
+
+}  // namespace
+
+AutoSearchResult search(const Dataset& data, const AutoSearch& race, const SearchOptions& options) {
+  return with_our_errors("search", [&] { return searched(data, race, options); });
 }
 
 }  // namespace eignn

@@ -316,12 +316,16 @@ TEST(AutoSearch, RefusesWhatCannotBeSearched) {
   race = {};
   Dataset data = ring();
   data.splits[0].val = torch::empty({0}, torch::kInt64);
-  EXPECT_NE(message(race, data).find("no validation nodes"), std::string::npos);
+  EXPECT_NE(message(race, data).find("no node is in it"), std::string::npos);
+  const RunOne nobody = [](const Job&, bool, double) -> Trial { return {{}, "never called"}; };
+  EXPECT_NE(message_of([&] { run_auto_search(race, data, "", nobody); }).find("no validation nodes"),
+            std::string::npos);
   data = ring();
-  data.splits[0].val = torch::tensor({0, 2, 4}, torch::kInt64);
+  torch::Tensor& val = data.splits[0].val;
+  val = val.masked_select(data.labels.index_select(0, val).eq(0));
   race.base.metric = Metric::roc_auc;
   race.given = {"metric"};
-  EXPECT_NE(message(race, data).find("one class"), std::string::npos);
+  EXPECT_NE(message(race, data).find("one class"), std::string::npos) << message(race, data);
   EXPECT_NE(message({}, make_dataset(ring().graph, ring().features)).find("no labels"), std::string::npos);
 }
 
