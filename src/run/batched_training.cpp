@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "data/disk_space.h"
@@ -67,9 +68,12 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
   for (const Run& run : runs)
     warn_of_thin_data(dataset, dataset.splits[run.result.summary.split], run.result.summary.config,
                       parameters);
-  if (!folders.empty()) {
+  const auto kept =
+      std::find_if(folders.begin(), folders.end(), [](const auto& path) { return !path.empty(); });
+  if (kept != folders.end()) {
     const RunBytes one = bytes_of_run(bytes_of(batch.state(0)), dataset, configs[0]);
-    require_space(folders[0], static_cast<double>(configs.size()) * (one.small + one.model), "the batch");
+    const auto count = std::count_if(kept, folders.end(), [](const auto& path) { return !path.empty(); });
+    require_space(*kept, static_cast<double>(count) * (one.small + one.model), "the batch");
   }
 
   const auto end = [&](Run& run) {

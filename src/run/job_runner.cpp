@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -147,8 +148,10 @@ std::vector<BatchedRun> run_batch(const std::vector<Job>& jobs, const JobOptions
   SpectrumCache spectra;
   auto runs = train_batch(configs, folders, data, watch_for(options, configs[0].epochs), options.interrupted,
                           &spectra);
+  const auto kept =
+      std::find_if(folders.begin(), folders.end(), [](const auto& path) { return !path.empty(); });
   for (const BatchedRun& run : runs)
-    if (run.summary.interrupted && !run.failure) throw InterruptedError(folders[0]);
+    if (run.summary.interrupted && !run.failure) throw InterruptedError(kept == folders.end() ? "" : *kept);
   return runs;
 }
 
@@ -177,28 +180,44 @@ std::optional<RunResult> finished_and_tidied(const Job& job, const JobOptions& o
   return finished;
 }
 
-std::vector<Job> at_places(const std::vector<Job>& jobs, const std::vector<size_t>& places) {
+// The jobs of a batch. One that has its result already is trained beside the others once more, in memory:
+// dropout masks are drawn for the whole batch, and products round by its size, so that without it the others
+// would become other runs than those of a batch that was not interrupted.
+std::vector<Job> at_places(const std::vector<Job>& jobs, const std::vector<size_t>& places,
+                           const std::vector<bool>& done) {
   std::vector<Job> out;
-  for (const size_t k : places) out.push_back(jobs[k]);
+  for (const size_t k : places) {
+    out.push_back(jobs[k]);
+    if (done[k]) out.back().folder.clear();
+  }
   return out;
+}
+
+bool all_done(const std::vector<size_t>& places, const std::vector<bool>& done) {
+  return std::all_of(places.begin(), places.end(), [&](size_t k) { return done[k]; });
 }
 
 }  // namespace
 
 std::vector<RunResult> run_in_batches(const std::vector<Job>& jobs, int64_t size, const JobOptions& options) {
   std::vector<RunResult> results(jobs.size());
-  std::vector<size_t> waiting;
-  for (size_t k = 0; k < jobs.size(); ++k)
-    if (auto finished = finished_and_tidied(jobs[k], options))
+  std::vector<bool> done(jobs.size());
+  std::vector<size_t> all;
+  for (size_t k = 0; k < jobs.size(); ++k) {
+    all.push_back(k);
+    if (auto finished = finished_and_tidied(jobs[k], options)) {
       results[k] = std::move(*finished);
-    else
-      waiting.push_back(k);
+      done[k] = true;
+    }
+  }
   LoadedOnce loaded;
   std::exception_ptr
       failure;  // the first of a run that did not converge; the others are brought to their end
-  for_each_batch(waiting, size, [&](const std::vector<size_t>& places) {
-    const auto runs = run_batch(at_places(jobs, places), options, loaded(jobs[places[0]].config));
+  for_each_batch(all, size, [&](const std::vector<size_t>& places) {
+    if (all_done(places, done)) return;
+    const auto runs = run_batch(at_places(jobs, places, done), options, loaded(jobs[places[0]].config));
     for (size_t k = 0; k < places.size(); ++k) {
+      if (done[places[k]]) continue;
       if (!failure) failure = runs[k].failure;
       results[places[k]] = runs[k].summary;
       tidy(jobs[places[k]].folder, options.keep_models);
@@ -213,19 +232,17 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
     LoadedOnce loaded;
     std::vector<Trial> trials(jobs.size());
     std::map<std::string, std::vector<size_t>> groups;  // jobs that may share a batch
+    std::vector<bool> done(jobs.size());
     const auto take = [&](size_t k, const Trial& trial) {
       trials[k] = trial;
+      done[k] = true;
       if (on_done) on_done(k, trial);
     };
     for (size_t k = 0; k < jobs.size(); ++k) {
-      if (const auto finished = finished_and_tidied(jobs[k], options)) {
+      if (const auto finished = finished_and_tidied(jobs[k], options))
         take(k, {*finished, ""});
-        continue;
-      }
-      if (const auto failed = recorded_failure(jobs[k])) {
+      else if (const auto failed = recorded_failure(jobs[k]))
         take(k, {{}, *failed});
-        continue;
-      }
       std::string shared;
       for (const auto& [name, value] : to_strings(jobs[k].config))
         if (per_run_settings().count(name) == 0 || name == "seed" ||
@@ -235,18 +252,16 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
     }
     // Jobs that cannot be batched are refused before hours of work on the others.
     for (const auto& [shared, group] : groups)
-      require_batchable(jobs[group[0]].config, loaded(jobs[group[0]].config));
+      if (!all_done(group, done)) require_batchable(jobs[group[0]].config, loaded(jobs[group[0]].config));
     const RunAll alone = run_individually(1, job_runner(options));
     for (const auto& [shared, group] : groups) {
-      std::vector<size_t> fresh;
       for (const size_t k : group)  // a run that was started by itself is also continued by itself
-        if (is_interrupted_run(jobs[k].folder))
-          take(k, alone({jobs[k]}, {})[0]);
-        else
-          fresh.push_back(k);
-      for_each_batch(fresh, size, [&](const std::vector<size_t>& places) {
-        const auto runs = run_batch(at_places(jobs, places), options, loaded(jobs[places[0]].config));
+        if (!done[k] && is_interrupted_run(jobs[k].folder)) take(k, alone({jobs[k]}, {})[0]);
+      for_each_batch(group, size, [&](const std::vector<size_t>& places) {
+        if (all_done(places, done)) return;
+        const auto runs = run_batch(at_places(jobs, places, done), options, loaded(jobs[places[0]].config));
         for (size_t k = 0; k < places.size(); ++k) {
+          if (done[places[k]]) continue;
           const Job& job = jobs[places[k]];
           const Trial trial = trial_of(runs[k]);
           if (trial.failure.empty())

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Disturbs eignn while it works and holds what survives against the undisturbed result.
 
-    chaos.py EIGNN FAULTS.so [--minutes N] [--seed S] [--json FILE]
+    chaos.py EIGNN FAULTS.so [--minutes N] [--seed S] [--json FILE] [--patience SECONDS] [--only WORDS]
 
 Kills at random moments (runs short and long, splits, searches, batches, their children, runs that go on to another end, reproduce,
 convert, predict, explain, evaluate, the cache), signals, errors of every open, write, flush, close, fsync, rename and unlink, bit flips
@@ -63,11 +63,11 @@ def is_temporary(name):
 
 
 class Chaos:
-    def __init__(self, eignn, faults, seed):
+    def __init__(self, eignn, faults, seed, patience=180):
         self.eignn, self.faults = str(pathlib.Path(eignn).resolve()), str(pathlib.Path(faults).resolve())
         self.random = random.Random(seed)
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="eignn-chaos-"))
-        self.patience = 180  # seconds; what takes longer hangs
+        self.patience = patience  # seconds; what takes longer hangs
         self.counts = {}  # of each experiment
         self.findings = []
         self.environment = dict(os.environ, EIGNN_CACHE=str(self.work / "cache"), OMP_NUM_THREADS="1")
@@ -155,16 +155,24 @@ class Chaos:
         elif result.returncode != 0 and len(re.findall(r"^eignn: (?:error|interrupted)", result.stderr, re.M)) != 1:
             self.found("crashes", f"{what}: no single line of error: {result.stderr[-300:]!r}")
 
+    @staticmethod
+    def is_dying(process):
+        """Whether it was killed: on a machine with much to do the end of a process may take its time."""
+        status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
+        kill = 1 << (signal.SIGKILL - 1)
+        exiting = int((process / "stat").read_text().rsplit(")", 1)[1].split()[6]) & 0x4
+        return status["State"].split()[0] in "ZX" or exiting or (int(status["SigPnd"], 16) | int(status["ShdPnd"], 16)) & kill
+
     def orphans(self):
         """Processes of ours that still run; they are ended."""
         count = 0
         for process in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 if TOKEN.encode() in (process / "environ").read_bytes().split(b"\0") and int(process.name) != os.getpid():
-                    if (process / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                    if not self.is_dying(process):
                         os.kill(int(process.name), signal.SIGKILL)
                         count += 1
-            except (OSError, IndexError):
+            except (OSError, IndexError, KeyError):
                 continue
         return count
 
@@ -712,13 +720,16 @@ class Chaos:
         return {(path.as_posix(), path.stat().st_mtime_ns) for path in self.work.rglob("*")
                 if path.is_file() and not any(path.is_relative_to(one) for one in apart)}
 
-    def once(self):
+    def once(self, only=""):
         works = [name for name in self.WORKS if name != "a long run"] * 2 + ["a long run"]
         with_children = ["splits, two at a time", "a search"]
         victims = ["kill -9"] * 3 + ["SIGINT", "SIGTERM", "SIGHUP"]
         files = ["model.safetensors", "resume.safetensors", "metrics.jsonl", "summary.json", "config.toml", "cache", *self.DATA,
                  *self.OF_A_SEARCH, *self.SETTINGS]
         choose = self.random.choice
+        if only:
+            name = choose([name for name in works if only in name])
+            return choose([lambda: self.kills(name, choose(victims)), lambda: self.faults_of(name)])()
         experiments = [lambda: self.kills(choose(works), choose(victims)), lambda: self.kills(choose(works), choose(victims)),
                        lambda: self.kills(choose(with_children), "kill -9 of a child"),
                        lambda: self.faults_of(choose([name for name in works if name != "a long run"])),
@@ -740,13 +751,17 @@ def main():
     parser.add_argument("--minutes", type=float, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", help="where to write the counts")
+    parser.add_argument("--patience", type=float, default=180, help="seconds after which a command hangs; more on a machine that others use")
+    parser.add_argument("--only", default="", help="kills and errors of the disk alone, of such works as batches or splits")
     arguments = parser.parse_args()
-    chaos = Chaos(arguments.eignn, arguments.faults, arguments.seed)
+    chaos = Chaos(arguments.eignn, arguments.faults, arguments.seed, arguments.patience)
     deadline = time.time() + 60 * arguments.minutes
     try:
         while time.time() < deadline:
             try:
-                chaos.once()
+                chaos.once(arguments.only)
+            except KeyboardInterrupt:
+                break
             except SystemExit as stop:
                 chaos.found("crashes", str(stop))
                 break

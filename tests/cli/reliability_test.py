@@ -272,6 +272,30 @@ print(child.wait(), child.stderr.read())
             left = {pathlib.Path(path).name for path in self.names(name)}
             self.assertLessEqual(left, {"config.toml", "metrics.jsonl"})
 
+    def test_what_is_left_of_a_batch_becomes_the_runs_that_it_would_have_been(self):
+        """Masks of dropout are drawn for the whole batch, and products round by its size."""
+        grid = self.grid()
+        for name, words, lost in (("splits", ["--split", "all", "--batch-runs", 3], ("split-1", "split-3")),
+                                  ("search", ["--search", grid, "--batch-runs", 3], ("trials/000/split-1", "trials/001/split-3"))):
+            folder = self.work / name
+            command = [word if before != "--dropout" else 0.5 for before, word in
+                       zip([""] + self.train(*words, "--out", folder), self.train(*words, "--out", folder))]
+            self.accepted(command)
+
+            def losses():
+                return {path.parent.relative_to(folder): [json.loads(line)["val_loss"] for line in path.read_text().splitlines()]
+                        for path in folder.rglob("metrics.jsonl")}
+
+            whole = losses()
+            untouched = {path: path.stat().st_mtime_ns for path in folder.rglob("summary.json") if not path.match(f"*{lost[0]}/*")
+                         and not path.match(f"*{lost[1]}/*")}
+            for one in lost:
+                shutil.rmtree(folder / one)
+            self.accepted(command)
+            self.assertEqual(losses(), whole)
+            for path, time_of_change in untouched.items():
+                self.assertEqual(path.stat().st_mtime_ns, time_of_change)
+
     def test_a_batch_says_that_it_saves_nothing_on_its_way(self):
         grid = self.grid()
         for name, words in (("splits", ["--split", "all"]), ("search", ["--search", grid])):
