@@ -57,7 +57,7 @@ enum class Task { automatic, classes, labels, regression };
 enum class EdgeWeights { automatic, use, ignore };
 enum class ClassWeights { none, balanced };
 /// What stopping by score and a search go by. `automatic`: accuracy, ROC-AUC for two unbalanced classes (the
-/// rarer one has less than a fifth of the labels), micro-F1 for sets of labels, R² for numbers.
+/// rarer one has less than a quarter of the labels), micro-F1 for sets of labels, R² for numbers.
 enum class Metric {
   automatic,
   accuracy,

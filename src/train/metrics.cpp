@@ -164,7 +164,7 @@ bool is_unbalanced(const Dataset& dataset) {
   if (dataset.multi_label() || dataset.is_regression() || dataset.classes != 2) return false;
   const double known = dataset.known.sum().item<double>(), first = dataset.labels.eq(0).sum().item<double>(),
                rarer = std::min(first, known - first);
-  constexpr double share = 0.2;
+  constexpr double share = 0.25;
   return rarer > 0 && rarer < share * known;
 }
 

@@ -36,7 +36,7 @@ struct Judge {
 /// What `wanted` stands for on this data set; options.h says what `automatic` is. ArgumentError for a metric
 /// that these labels do not have.
 Metric resolved_metric(Metric wanted, const Dataset& dataset);
-/// Whether the labels are of two classes, the rarer of which has less than a fifth of the known ones.
+/// Whether the labels are of two classes, the rarer of which has less than a quarter of the known ones.
 bool is_unbalanced(const Dataset& dataset);
 
 /// Accuracy, micro-F1 or R², by the type of the labels.

@@ -155,6 +155,8 @@ TEST(Numbers, AnErrorIsBetterWhenItIsLower) {
 
 TEST(Unbalanced, ClassesAreJudgedByTheArea) {
   const Dataset rare = classes(0.1), even = classes(0.5);
+  EXPECT_EQ(resolved_metric(Metric::automatic, classes(0.2)), Metric::roc_auc);
+  EXPECT_EQ(resolved_metric(Metric::automatic, classes(0.3)), Metric::accuracy);
   EXPECT_EQ(resolved_metric(Metric::automatic, rare), Metric::roc_auc);
   EXPECT_EQ(resolved_metric(Metric::automatic, even), Metric::accuracy);
   EXPECT_EQ(resolved_metric(Metric::macro_f1, rare), Metric::macro_f1);
