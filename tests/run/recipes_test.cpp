@@ -74,7 +74,8 @@ TEST(Recipes, AreAllValid) {
 }
 
 TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
-  std::set<std::string> kinds = {"default", "own", "own-stack", "own-directed-stack", "paper"};
+  std::set<std::string> kinds = {"default",        "own", "own-stack", "own-directed-stack", "paper",
+                                 "chameleon-stack"};
   const auto models = model_names();
   for (const EmbeddedRecipe& recipe : embedded_recipes())
     if (recipe.name == "kinds")
