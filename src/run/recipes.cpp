@@ -20,7 +20,7 @@ constexpr const char* times_file = "times";
 constexpr const char* datasets_key = "datasets";
 constexpr const char* default_table = "default";
 constexpr const char* own_table = "own";
-constexpr const char* paper_table = "paper";  // taken by its name alone: --recipe paper
+constexpr const char* named_folder = "named/";  // of recipes that are taken by their name alone
 
 // The tables of recipes/NAME.toml, parsed once; none when there is no such file.
 const Tables& tables_of(const std::string& name) {
@@ -64,7 +64,6 @@ std::string kind_of(const std::string& dataset, const std::map<std::string, std:
 // Whether [own] holds for a data set: a path, or a public set that has no recipe. A set has one when it is of
 // a kind or EIGNN has a table for it; then no model's [own] holds, so that all are compared as before.
 bool is_own(const std::string& dataset, const std::map<std::string, std::string>& run) {
-  if (dataset == paper_table) return true;  // a folder of that name
   return dataset != "chains" && dataset != "karate" && kind_of(dataset, run).empty() &&
          find_table(tables_of("eignn"), dataset) == nullptr;
 }
@@ -75,7 +74,8 @@ std::vector<std::string> recipe_names(const std::string& model) {
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
-  for (const TomlTable& table : tables_of(model)) add(table.name);
+  for (const std::string& file : {model, named_folder + model})
+    for (const TomlTable& table : tables_of(file)) add(table.name);
   for (const TomlTable& kind : tables_of(kinds_file))
     if (const TomlSetting* datasets = kind.find(datasets_key);
         datasets != nullptr && find_table(tables_of(model), kind.name) != nullptr)
@@ -87,16 +87,12 @@ std::vector<std::string> recipe_names(const std::string& model) {
 
 namespace {
 
-// The model's tables of these names, laid over each other.
-Recipe laid_over(const std::string& model, const std::vector<std::string>& names) {
-  Recipe recipe;
-  for (const std::string& name : names)
-    if (const TomlTable* table = find_table(tables_of(model), name)) {
-      recipe.tables.push_back(name);
-      for (const TomlSetting& setting : table->settings)
-        recipe.settings[setting.name] = setting.single(fmt::format("recipes/{}.toml", model));
-    }
-  return recipe;
+void lay_over(Recipe& recipe, const std::string& file, const std::string& name) {
+  const TomlTable* table = find_table(tables_of(file), name);
+  if (table == nullptr) return;
+  recipe.tables.push_back(name);
+  for (const TomlSetting& setting : table->settings)
+    recipe.settings[setting.name] = setting.single(fmt::format("recipes/{}.toml", file));
 }
 
 }  // namespace
@@ -106,15 +102,22 @@ Recipe find_recipe(const std::string& model, const std::string& dataset,
   std::vector<std::string> names = {default_table};
   if (dataset == own_table || is_own(dataset, run)) names.emplace_back(own_table);
   names.push_back(kind_of(dataset, run));
-  if (dataset != own_table && dataset != paper_table) names.push_back(dataset);
-  return laid_over(model, names);
+  if (dataset != own_table) names.push_back(dataset);
+  Recipe recipe;
+  for (const std::string& name : names) lay_over(recipe, model, name);
+  return recipe;
 }
 
 Recipe require_recipe(const std::string& model, const std::string& name,
                       const std::map<std::string, std::string>& run) {
   if (!has_recipe(model, name))
     throw unknown_name(fmt::format("recipe of {}", model), "recipe", name, recipe_names(model));
-  if (name == paper_table) return laid_over(model, {default_table, paper_table});
+  if (find_table(tables_of(named_folder + model), name) != nullptr) {
+    Recipe recipe;
+    lay_over(recipe, model, default_table);
+    lay_over(recipe, named_folder + model, name);
+    return recipe;
+  }
   return find_recipe(model, name, run);
 }
 

@@ -62,19 +62,23 @@ TEST(OwnRule, WhatWasGivenStays) {
 
 // A variant is laid over [own]: what it does not set would be [own]'s.
 TEST(OwnRule, TheVariantsSetAllThatOwnSets) {
-  const TomlTable* own = nullptr;
-  for (const EmbeddedRecipe& recipe : embedded_recipes()) {
-    if (recipe.name != "eignn") continue;
-    const auto tables = parse_toml_tables(recipe.toml, recipe.name);
-    for (const TomlTable& table : tables)
-      if (table.name == "own") own = &table;
-    ASSERT_NE(own, nullptr);
-    for (const TomlTable& table : tables) {
-      if (table.name.rfind("own-", 0) != 0) continue;
-      for (const TomlSetting& setting : own->settings)
-        EXPECT_NE(table.find(setting.name), nullptr) << table.name << " lacks " << setting.name;
-    }
+  const auto tables = [](const std::string& file) {
+    for (const EmbeddedRecipe& recipe : embedded_recipes())
+      if (recipe.name == file) return parse_toml_tables(recipe.toml, recipe.name);
+    return std::vector<TomlTable>();
+  };
+  std::vector<TomlSetting> own;
+  for (const TomlTable& table : tables("eignn"))
+    if (table.name == "own") own = table.settings;
+  ASSERT_FALSE(own.empty());
+  size_t variants = 0;
+  for (const TomlTable& table : tables("named/eignn")) {
+    if (table.name.rfind("own-", 0) != 0) continue;
+    ++variants;
+    for (const TomlSetting& setting : own)
+      EXPECT_NE(table.find(setting.name), nullptr) << table.name << " lacks " << setting.name;
   }
+  EXPECT_EQ(variants, 2u);
 }
 
 }  // namespace

@@ -74,8 +74,7 @@ TEST(Recipes, AreAllValid) {
 }
 
 TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
-  std::set<std::string> kinds = {"default",        "own", "own-stack", "own-directed-stack", "paper",
-                                 "chameleon-stack"};
+  std::set<std::string> kinds = {"default", "own"};
   const auto models = model_names();
   for (const EmbeddedRecipe& recipe : embedded_recipes())
     if (recipe.name == "kinds")
@@ -88,7 +87,7 @@ TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
   EXPECT_GT(kinds.size(), 1u);
   for (const EmbeddedRecipe& recipe : embedded_recipes()) {
     if (recipe.name == "kinds" || recipe.name == "times") continue;
-    if (recipe.name.rfind("portfolio/", 0) == 0) continue;  // tests/run/auto_search_test.cpp
+    if (recipe.name.find('/') != std::string::npos) continue;  // portfolios, and recipes by name alone
     EXPECT_EQ(std::count(models.begin(), models.end(), recipe.name), 1) << recipe.name;
     for (const TomlTable& table : parse_toml_tables(recipe.toml, recipe.name)) {
       EXPECT_TRUE(kinds.count(table.name) || is_dataset_name(table.name)) << recipe.name << " " << table.name;
@@ -99,6 +98,23 @@ TEST(Recipes, EachFileIsOfAModelAndEachTableOfAKindOrADataSet) {
       }
     }
   }
+}
+
+TEST(Recipes, ByNameAloneAreWholeAndNoDataSetTakesThem) {
+  size_t count = 0;
+  for (const EmbeddedRecipe& recipe : embedded_recipes()) {
+    if (recipe.name.rfind("named/", 0) != 0) continue;
+    const std::string model = recipe.name.substr(6);
+    for (const TomlTable& table : parse_toml_tables(recipe.toml, recipe.name)) {
+      ++count;
+      TrainConfig config = config_of(model, "mine");
+      EXPECT_EQ(apply_recipe(config, {}, table.name), model + "/" + table.name);
+      EXPECT_NO_THROW(validate_settings(config)) << table.name;
+      TrainConfig other = config_of(model, table.name);  // a folder of that name
+      EXPECT_EQ(apply_recipe(other, {}), model + "/own");
+    }
+  }
+  EXPECT_GE(count, 4u);
 }
 
 TEST(Recipes, OfADataSetLieOnTopOfItsKindAndThatOnTheDefault) {
