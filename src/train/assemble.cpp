@@ -104,10 +104,14 @@ Dataset prepared(Dataset data, const TrainConfig& c, const FeatureTransform* tra
 
 int64_t prepared_feature_count(const Dataset& raw, const TrainConfig& c) {
   if (raw.transform) return raw.feature_count();
-  constexpr int64_t structural = 5;  // graph/structural_features.h
-  const bool added = c.structure && structural_feature_count(raw) == 0;
-  return FeatureTransform::fit(raw, training_nodes(raw, c), c.feature_norm).outputs() +
-         (added ? structural : 0);
+  const auto outputs = [&](const Dataset& data) {
+    return FeatureTransform::fit(data, training_nodes(data, c), c.feature_norm).outputs();
+  };
+  if (!c.structure || structural_feature_count(raw) > 0) return outputs(raw);
+  // What a transform makes of the others depends on the columns' names, which come with the structural ones.
+  Dataset with_structure = raw;
+  add_structural_features(with_structure);
+  return outputs(with_structure);
 }
 
 Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
