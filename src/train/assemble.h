@@ -21,7 +21,7 @@ Dataset load_raw_dataset(const TrainConfig& config, std::vector<TrainedColumn> c
 /// The transformation is `transform`, or one that is fitted on the training nodes of config.split (of the
 /// first split where it is `all`); data that have been transformed already keep their features.
 Dataset prepared(Dataset data, const TrainConfig& config, const FeatureTransform* transform = nullptr);
-/// How many features prepared() makes of these data.
+/// How many features prepared() makes of these data; with `structure`, which takes time, so many at most.
 int64_t prepared_feature_count(const Dataset& raw, const TrainConfig& config);
 /// Whether the features that prepared() makes depend on the split.
 bool features_depend_on_split(const Dataset& raw, const TrainConfig& config);
