@@ -114,7 +114,8 @@ void check_auto_search(TrainFlags& flags) {
                                       {"--trials", flags.trials != 0},
                                       {"--splits", flags.splits != 1},
                                       {"--models", !flags.models.empty()}})
-      if (given) throw UsageError(fmt::format("{} is for an automatic search; give --search auto too", flag));
+      if (given)
+        throw UsageError(fmt::format("this is for an automatic search ({}); give --search auto too", flag));
     return;
   }
   if (flags.jobs > 1)

@@ -398,11 +398,11 @@ RunOutcome run_training(const RunRequest& request) {
   const Dataset& dataset = request.data ? *request.data : own.emplace(load_dataset(config));
   summary.split = split_number(config, dataset);
   summary.columns = dataset.report;
-  if (request.hooks.on_data) request.hooks.on_data(dataset);
   const Execution execution(config);
   summary.threads = execution.threads();
   if (!request.folder.empty() && !request.resume)
     folder = std::make_unique<RunFolder>(RunFolder::create(request.folder, config));
+  if (request.hooks.on_data) request.hooks.on_data(dataset);
 
   Trainer trainer(config, dataset, summary.split, request.spectra);
   if (folder) {

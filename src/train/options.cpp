@@ -670,9 +670,14 @@ IdleSettings idle_settings(const TrainConfig& config) {
 }
 
 std::string idle_settings_in_words(const TrainConfig& config, const std::set<std::string>& given) {
+  // What is given as it would be anyway misleads nobody.
+  TrainConfig defaults;
+  defaults.model = model_options(name(config.model));
+  const auto usual = to_strings(defaults), now = to_strings(config);
   std::vector<std::string> named;
   for (const IdleSetting& setting : idle_settings(config))
-    if (given.count(setting.name)) named.push_back(fmt::format("{} ({})", setting.name, setting.why));
+    if (given.count(setting.name) && usual.at(setting.name) != now.at(setting.name))
+      named.push_back(fmt::format("{} ({})", setting.name, setting.why));
   if (named.empty()) return "";
   return fmt::format("without effect under these settings: {}", fmt::join(named, ", "));
 }

@@ -50,6 +50,23 @@ refused() {
   rm -rf "$T/out"; mkdir "$T/out"
   if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why" "saw: $(head -n 3 "$T/stderr")"; fi
 }
+# refused_late NAME CODE WORDS ARGUMENTS...: the same after the settings of a run were said: the last line is the one error.
+refused_late() {
+  name=$1 want=$2 words=$3
+  shift 3
+  run "$@"
+  why=
+  [ "$code" -eq "$want" ] || why="$why exit code $code, not $want;"
+  [ "$(grep -c '^eignn: error: ' "$T/stderr")" -eq 1 ] || why="$why not one line 'eignn: error: ';"
+  tail -n 1 "$T/stderr" | grep -q '^eignn: error: .* (.*); .' || why="$why the last line is not 'eignn: error: what (where); remedy';"
+  [ ! -s "$T/stdout" ] || why="$why something on standard output;"
+  [ -z "$(ls -A "$T/out")" ] || why="$why left behind: $(ls -A "$T/out");"
+  old_ifs=$IFS; IFS=,
+  for word in $words; do tail -n 1 "$T/stderr" | grep -qF -e "$word" || why="$why '$word' is not named;"; done
+  IFS=$old_ifs
+  rm -rf "$T/out"; mkdir "$T/out"
+  if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why" "saw: $(tail -n 2 "$T/stderr")"; fi
+}
 # good NAME CODE WORDS ARGUMENTS...: refused although graph, features and weight are good ones
 good() {
   name=$1 want=$2 words=$3
@@ -473,7 +490,7 @@ done
 # Settings that do nothing beside the others are named in one warning.
 run train --dataset karate --head plain --width 8 --hidden 9 --chain-length 30 --label x --epochs 2 --json
 done_well "without effect: trains all the same"
-check "without effect: one warning" test "$(grep -c warning "$T/stderr")" -eq 1
+check "without effect: one warning" test "$(grep -c "without effect" "$T/stderr")" -eq 1
 for setting in width hidden chain-length label; do
   check "without effect: $setting is named" grep -q "warning: without effect.* $setting (" "$T/stderr"
 done
@@ -724,7 +741,7 @@ refused "train --search auto: a setting that no model reads" 2 "--gamma" train -
 refused "train --search auto: more splits than there are" 2 "--splits" train --dataset "$D" --search auto --splits 3 --trials 2
 refused "train --search auto: with jobs" 2 "--jobs" train --dataset "$D" --search auto --jobs 2 --out "$T/out/x"
 refused "train: a budget without a search" 2 "--budget,--search auto" train --dataset "$D" --budget 1m
-refused "train: a list of directions and a solver in the eigenbasis" 2 "spectral" train --dataset "$D" --direction in,out --solver spectral
+refused_late "train: a list of directions and a solver in the eigenbasis" 2 "spectral" train --dataset "$D" --direction in,out --solver spectral
 run bench stack --nodes 300 --edges 900 --blocks 1 --layers 2 --hidden 8 --threads 1 --no-python --json
 json "bench stack: a stack beside a GCN" "$T/stdout" "j['nodes'] == 300 and j['stack']['epoch_ms'] > 0 and j['stack_over_gcn'] > 0 and j['torch_gcn'] is None"
 refused "bench stack: more edges than pairs" 2 "--edges" bench stack --nodes 10 --edges 100
@@ -748,7 +765,7 @@ printf 'gamma = [0.8, 1.0]\nepochs = 10\n' >"$T/one-cannot.toml"
 run train --dataset "$D" $paper --search "$T/one-fails.toml" --solver krylov --batch-runs 4 --out "$T/one-fails" --json
 json "train --search --batch-runs: a point that fails leaves the others alone" "$T/stdout" \
   '["failed" in t for t in j["trials"]] == [False, True] and j["trials"][0]["chosen"]'
-refused "train --search --batch-runs: a grid that a batch cannot do, before any run" 2 "--batch-runs,gamma 1" \
+refused_late "train --search --batch-runs: a grid that a batch cannot do, before any run" 2 "--batch-runs,gamma 1" \
   train --dataset "$D" $paper --search "$T/one-cannot.toml" --solver krylov --batch-runs 4 --out "$T/one-cannot"
 check "train --search --batch-runs: nothing was run" test ! -e "$T/one-cannot/trials"
 run train --dataset "$D" $paper --search "$T/rates.toml" --solver krylov --dtype float64 --batch-runs 3 --out "$T/batched" --json
@@ -765,7 +782,7 @@ json "train --search --batch-runs: each seed on its own split" "$T/stdout" \
 refused "train --search --batch-runs without a folder" 2 "--batch-runs,--out" train --dataset "$D" $paper --search "$T/rates.toml" --batch-runs 3
 refused "train --batch-runs without --split all" 2 "--batch-runs,--split all" train --dataset "$D" $paper --batch-runs 2
 refused "train --batch-runs and --jobs" 2 "--batch-runs,--jobs" train --dataset "$D" $paper --split all --batch-runs 2 --jobs 2 --out "$T/out/x"
-refused "train --batch-runs on a directed graph" 2 "--batch-runs,symmetric" train --dataset "$D" $paper --split all --batch-runs 2 --direction in
+refused_late "train --batch-runs on a directed graph" 2 "--batch-runs,symmetric" train --dataset "$D" $paper --split all --batch-runs 2 --direction in
 refused "train: several jobs and no folder" 2 "--out" train --dataset "$D" $paper --split all --jobs 2
 refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
 refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel

@@ -246,7 +246,7 @@ void with_models() {
     const auto report = attack(run.model, data, nodes, {{AttackMethod::fgsm, 0}})[0];
     return report.kept == report.right;
   });
-  refused("search: no points", [&] { search(data, {}); });
+  refused("search: no points", [&] { search(data, SearchPlan{}); });
   refused("search: a split that is not there", [&] {
     TrainConfig config;
     config.epochs = 2;
