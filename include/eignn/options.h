@@ -584,8 +584,8 @@ struct IdleSetting {
 };
 /// Those of this configuration, whatever their values. What only the data can tell is not among them.
 std::vector<IdleSetting> idle_settings(const TrainConfig& config);
-/// One line for people about the settings in `given` that are idle and not at their defaults; empty where none
-/// is.
+/// One line for people about the settings in `given` that are idle and not at their defaults; empty where
+/// none is.
 std::string idle_settings_in_words(const TrainConfig& config, const std::set<std::string>& given);
 
 /// Throws ArgumentError for values out of range and for a data set that is neither a name nor a path.
