@@ -200,7 +200,7 @@ ManyRuns many_runs(const Flags& flags, bool keep_models) {
   return {flags.batch_runs > 0 ? flags.batch_runs : flags.jobs, keep_models, flags.batch_runs == 0};
 }
 
-// The options of several runs: the settings are said with the first epoch of the first of them.
+// The options of several runs.
 JobOptions options_of_runs(const Flags& flags) {
   JobOptions options = job_options(flags.jobs, flags.json);
   if (!flags.json) show_table(options);

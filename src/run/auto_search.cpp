@@ -380,6 +380,9 @@ AutoSearchResult run_auto_search(const AutoSearch& race, const Dataset& raw, con
   claim_folder(folder, "search.toml", settings_of(race));
   // Models are kept of the last rung and the winner alone; the first candidate stands for all.
   const auto first = Portfolio(race.base, race.given, race.models).next();
+  if (!first)
+    throw ArgumentError("search", "no candidate goes with the settings that were given",
+                        "give fewer settings");
   const std::vector<Job> kept(most_in_last_rung + static_cast<size_t>(split_count), {first->config, "", 0});
   require_space_for_runs(folder, kept, raw, {});
   AutoSearchResult result = runner.run();
