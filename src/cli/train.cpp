@@ -149,9 +149,21 @@ void say_rules(const RunStart& start) {
                   start.train, start.val, start.test));
 }
 
+// Whether an epoch has the work that the recipe was timed with: what was given changes how many epochs there
+// are, what they minimise or what is kept, and neither the model nor the graph.
+bool costs_what_the_recipe_costs(const Flags& flags) {
+  static const std::set<std::string> free = {
+      "dataset", "split",     "drawn",    "seed",     "threads",    "epochs",       "patience",
+      "metric",  "stopping",  "lr",       "schedule", "optimiser",  "weight-decay", "class-weights",
+      "clip",    "conformal", "lr-propagation",       "weight-decay-propagation"};
+  return std::all_of(flags.given.begin(), flags.given.end(),
+                     [](const std::string& setting) { return free.count(setting) > 0; });
+}
+
 // How long the recipe takes, where that was measured; above ten minutes with a shorter way. `runs` come one
 // after another.
 void say_time(const Flags& flags, size_t runs) {
+  if (!costs_what_the_recipe_costs(flags)) return;
   const auto time = recipe_time(flags.recipe_used, flags.config.dataset);
   if (!time) return;
   constexpr double long_s = 600, short_s = 120;

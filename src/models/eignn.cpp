@@ -15,6 +15,7 @@
 #include "equilibrium/torch_errors.h"
 #include "models/channels.h"
 #include "models/check_features.h"
+#include "models/encoder.h"
 #include "models/equilibrium_model.h"
 #include "models/equilibrium_stack.h"
 #include "models/graph_parts.h"
@@ -62,13 +63,15 @@ class Eignn : public Model, public EquilibriumModel {
       layer_shift_ = parameter("norm_bias", torch::zeros({width}, torch::kFloat64));
     }
     if (options.encoder > 0) {
-      encoder_weight_ = parameter("encoder_weight", uniform_weight(m, X.size(1), generator));
-      encoder_bias_ = parameter("encoder_bias", torch::zeros({m}, torch::kFloat64));
+      const auto W = parameter("encoder_weight", uniform_weight(m, X.size(1), generator));
+      encoder_ = Encoder(W, parameter("encoder_bias", torch::zeros({m}, torch::kFloat64)),
+                         options.encoder_activation);
     }
     if (options.intercept) intercept_ = parameter("intercept", torch::zeros({classes}, torch::kFloat64));
     for (GraphPart& part : parts) {
       const auto rows = graphs_.rows_of(parts_.size(), X).to(type_);
-      parts_.push_back({ChannelGraph(std::move(part), channels_, type_), rows, {}, {}});
+      parts_.push_back({ChannelGraph(std::move(part), channels_, type_), {}, {}, {}, {}, {}});
+      use(parts_.back(), rows);
       parts_.back().solved.resize(F_.size());
     }
   }
@@ -107,7 +110,7 @@ class Eignn : public Model, public EquilibriumModel {
   }
   const Solver& solver_of(int64_t graph) const override { return *parts_.at(graph).graph.solvers()[0]; }
   torch::Tensor features_of(int64_t graph) const override { return parts_.at(graph).X; }
-  torch::Tensor encode(const torch::Tensor& X) const override { return encoded(X); }
+  torch::Tensor encode(const torch::Tensor& X) const override { return encoder_(X); }
   bool encoder_is_affine() const override {
     return options_.encoder == 0 || options_.encoder_activation == Activation::none;
   }
@@ -154,7 +157,7 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   void do_use_features(const torch::Tensor& X) override {
-    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].use(graphs_.rows_of(g, X).to(type_));
+    for (size_t g = 0; g < parts_.size(); ++g) use(parts_[g], graphs_.rows_of(g, X).to(type_));
     forget();  // they were solved for other features
     projection_ = nullptr;
   }
@@ -201,16 +204,25 @@ class Eignn : public Model, public EquilibriumModel {
   struct Part {
     ChannelGraph graph;
     torch::Tensor X;
+    Features entries;  // of X, for the encoder
+    Encoder::Kept encoded;
     std::vector<torch::Tensor> sources_of_X;  // X P of each channel; empty: not asked for yet
     // The last solve for each F. Z depends on F and X alone, so the evaluation after a step and the next
     // training step share it.
     std::vector<std::shared_ptr<const Equilibrium>> solved;
-
-    void use(const torch::Tensor& features) {
-      X = features;
-      sources_of_X.clear();
-    }
   };
+
+  void use(Part& part, const torch::Tensor& X) const {
+    part.X = X;
+    part.entries = options_.encoder > 0 ? Features(X) : Features();
+    part.encoded = {};
+    part.sources_of_X.clear();
+  }
+
+  // What the equilibria of a graph start from.
+  torch::Tensor encoded(Part& part) const {
+    return options_.encoder > 0 ? encoder_(part.entries, part.encoded) : part.X;
+  }
 
   // H P of each channel. Those of features that do not change are kept.
   std::vector<torch::Tensor> sources(Part& part, const torch::Tensor& H) const {
@@ -307,7 +319,7 @@ class Eignn : public Model, public EquilibriumModel {
     std::vector<double> sizes;
     for (const size_t g : place.graphs) {
       Part& part = parts_[g];
-      const auto from = sources(part, encoded(part.X));
+      const auto from = sources(part, encoded(part));
       std::vector<torch::Tensor> blocks, mean, variance;
       for (size_t k = 0; k < F_.size(); ++k) {
         const auto [rows, moments] =
@@ -343,7 +355,7 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   ScaledRows Z_of(Part& part, const torch::Tensor& index) {
-    const auto from = sources(part, encoded(part.X));
+    const auto from = sources(part, encoded(part));
     const auto state = [&](size_t k) {
       return equilibrium(part.graph.solver(channels_[k]), F_[k], from[k], index, solved(part, k, from[k]));
     };
@@ -358,7 +370,7 @@ class Eignn : public Model, public EquilibriumModel {
         std::accumulate(F_.begin(), F_.end(), int64_t{0},
                         [](int64_t sum, const torch::Tensor& F) { return sum + F._version(); });
     const bool other_pass = !shares_solves() && solved_in_training_ != is_training();
-    if (solved_version_ != version || options_.encoder > 0 || other_pass) forget();
+    if (solved_version_ != version || other_pass) forget();
     solved_version_ = version;
     solved_in_training_ = is_training();
     // X P is another tensor in each call where X requires a gradient.
@@ -390,12 +402,6 @@ class Eignn : public Model, public EquilibriumModel {
     return place.index.defined() ? rows.index_select(0, place.index) : rows;
   }
 
-  torch::Tensor encoded(const torch::Tensor& X) const {
-    if (options_.encoder == 0) return X;
-    const auto H = torch::addmm(encoder_bias_, X, encoder_weight_.t());
-    return options_.encoder_activation == Activation::relu ? torch::relu(H) : H;
-  }
-
   EignnOptions options_;
   Norm norm_kind_;
   torch::TensorOptions type_;
@@ -403,7 +409,8 @@ class Eignn : public Model, public EquilibriumModel {
   std::vector<Channel> channels_;
   std::vector<Part> parts_;       // one for each graph
   std::vector<torch::Tensor> F_;  // of each channel
-  torch::Tensor B_, encoder_weight_, encoder_bias_, intercept_, layer_scale_, layer_shift_;
+  Encoder encoder_;
+  torch::Tensor B_, intercept_, layer_scale_, layer_shift_;
   torch::nn::BatchNorm1d norm_{nullptr};
   std::shared_ptr<ResidualHead> residual_;
   std::shared_ptr<const Projection> projection_;  // of one F and one B

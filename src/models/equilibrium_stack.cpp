@@ -21,6 +21,7 @@
 
 #include "eignn/error.h"
 #include "models/channels.h"
+#include "models/encoder.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
 #include "models/unit_rows.h"
@@ -74,9 +75,10 @@ class EquilibriumStack : public Model {
     int64_t width = X.size(1);
     if (options.encoder > 0) {
       width = options.encoder;
-      encoder_weight_ =
+      const auto W =
           register_parameter("encoder_weight", uniform_weight(width, X.size(1), generator).to(type()));
-      encoder_bias_ = register_parameter("encoder_bias", torch::zeros({width}, type()));
+      encoder_ = Encoder(W, register_parameter("encoder_bias", torch::zeros({width}, type())),
+                         options.encoder_activation);
     }
     const bool mixes = options.layers > 1;
     for (int64_t l = 1; l <= options.layers; ++l) {
@@ -128,9 +130,8 @@ class EquilibriumStack : public Model {
     const auto [graphs, rows] = graphs_.stacked(index);
     if (graphs.empty()) return torch::zeros({0, classes()}, type());
     std::vector<torch::Tensor> below;
-    for (const size_t g : graphs) below.push_back(X_[g]);
-    const auto X = below.size() == 1 ? below[0] : torch::cat(below, 0);
-    auto H = encoded(X);
+    for (const size_t g : graphs) below.push_back(encoder_(X_[g].X, X_[g].encoded));
+    auto H = stacked(below);
     std::vector<torch::Tensor> heard;  // what the last linear map reads, at the index
     for (size_t l = 0; l < layers_.size(); ++l) {
       const bool last = l + 1 == layers_.size();
@@ -146,7 +147,7 @@ class EquilibriumStack : public Model {
       H = out;
     }
     const auto f =
-        residual_ ? residual_->forward(heard[0], X.index_select(0, rows),
+        residual_ ? residual_->forward(heard[0], X_of(graphs).index_select(0, rows),
                                        [&](const torch::Tensor& h) { return dropout(h, options_.dropout); })
                   : jumped(heard).mm(B_.t());
     return intercept_.defined() ? f + intercept_ : f;
@@ -154,7 +155,7 @@ class EquilibriumStack : public Model {
 
   void do_use_features(const torch::Tensor& X) override {
     X_.clear();
-    for (size_t g = 0; g < parts_.size(); ++g) X_.push_back(graphs_.rows_of(g, X).to(type()));
+    for (size_t g = 0; g < parts_.size(); ++g) X_.push_back({Features(graphs_.rows_of(g, X).to(type())), {}});
   }
 
  private:
@@ -169,10 +170,20 @@ class EquilibriumStack : public Model {
     return nodes;
   }
 
-  torch::Tensor encoded(const torch::Tensor& X) const {
-    if (options_.encoder == 0) return X;
-    const auto H = torch::addmm(encoder_bias_, X, encoder_weight_.t());
-    return options_.encoder_activation == Activation::relu ? torch::relu(H) : H;
+  // A graph's features, and H_0 of them.
+  struct GraphFeatures {
+    Features X;
+    Encoder::Kept encoded;
+  };
+
+  static torch::Tensor stacked(const std::vector<torch::Tensor>& below) {
+    return below.size() == 1 ? below[0] : torch::cat(below, 0);
+  }
+
+  torch::Tensor X_of(const std::vector<size_t>& graphs) const {
+    std::vector<torch::Tensor> below;
+    for (const size_t g : graphs) below.push_back(X_[g].X.dense());
+    return stacked(below);
   }
 
   // [Z_1 | Z_2 | …] of layer l for H, whose rows are those of these graphs, one below the other; at `rows`
@@ -239,9 +250,10 @@ class EquilibriumStack : public Model {
   GraphParts graphs_;
   std::vector<Channel> channels_;
   std::vector<ChannelGraph> parts_;  // one for each graph
-  std::vector<torch::Tensor> X_;     // likewise
+  std::vector<GraphFeatures> X_;     // likewise
   std::vector<std::shared_ptr<LayerWeights>> layers_;
-  torch::Tensor B_, encoder_weight_, encoder_bias_, intercept_;
+  Encoder encoder_;
+  torch::Tensor B_, intercept_;
   std::shared_ptr<ResidualHead> residual_;
 };
 

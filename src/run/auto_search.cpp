@@ -41,7 +41,7 @@ constexpr int64_t growth = 3;  // of the epochs from rung to rung; a third of th
 constexpr double shares[] = {0.35, 0.3};  // of the budget, for rungs 1 and 2
 constexpr size_t most_candidates = 90;    // with a budget: more of them would fit validation's noise
 constexpr size_t most_in_last_rung = 8;
-constexpr double one_trial = 0.1;  // of the budget, at most, for one candidate in rung 1
+constexpr double one_trial = 0.05; // of the budget, at most, for one candidate in rung 1
 
 struct Racer {
   Candidate candidate;
@@ -185,9 +185,7 @@ class Race {
     for (const Job& job : jobs_of_splits(config, splits, own)) {
       const Trial trial = run_one_(job, /*keep_model=*/rung == 3, most_seconds);
       racer.trial.failure = trial.failure;
-      const double seconds = trial.failure.empty()         ? trial.result.seconds_total
-                             : std::isfinite(most_seconds) ? most_seconds
-                                                           : 0;
+      const double seconds = trial.failure.empty() ? trial.result.seconds_total : trial.seconds;
       record.seconds += seconds;
       spent_ += seconds;
       if (!trial.failure.empty()) break;
@@ -331,13 +329,21 @@ RunOne one_at_a_time(const JobOptions& options, const Dataset& raw) {
       tidy(job.folder, keep_model);
       return {std::move(*finished), ""};
     }
-    if (const auto failure = recorded_failure(job)) return {{}, *failure};
+    if (const auto failed = recorded_failure(job)) return {{}, failed->message, failed->seconds};
     const Stopwatch watch;
+    const int64_t epochs = job.config.epochs;
+    int64_t done = 0;
+    double first_end = 0;  // of the first epoch, which also prepares the solver
     bool too_slow = false;
     JobOptions own = options;
     own.interrupted = [&] {
       if (options.interrupted && options.interrupted()) return true;
-      too_slow = watch.seconds() > most_seconds;
+      const double now = watch.seconds();
+      if (++done == 1) first_end = now;
+      constexpr int64_t enough = 4;  // epochs, to say how long the others will take
+      const double expected =
+          done < enough ? now : first_end + (now - first_end) / (done - 1) * static_cast<double>(epochs - 1);
+      too_slow = done < epochs && expected > most_seconds;
       return too_slow;
     };
     std::string failure;
@@ -349,11 +355,12 @@ RunOne one_at_a_time(const JobOptions& options, const Dataset& raw) {
       failure = error.what();
     } catch (const InterruptedError&) {
       if (!too_slow) throw;
-      failure = fmt::format("{} epochs take more than {:.3g} s: too slow for this budget", job.config.epochs,
-                            most_seconds);
+      failure =
+          fmt::format("{} epochs take more than {:.3g} s: too slow for this budget", epochs, most_seconds);
     }
-    record_failure(job, failure);
-    return {{}, failure};
+    const double seconds = watch.seconds();
+    record_failure(job, failure, seconds);
+    return {{}, failure, seconds};
   };
 }
 

@@ -242,7 +242,7 @@ RunAll in_batches(int64_t size, const JobOptions& options) {
       if (const auto finished = finished_and_tidied(jobs[k], options))
         take(k, {*finished, ""});
       else if (const auto failed = recorded_failure(jobs[k]))
-        take(k, {{}, *failed});
+        take(k, {{}, failed->message});
       std::string shared;
       for (const auto& [name, value] : to_strings(jobs[k].config))
         if (per_run_settings().count(name) == 0 || name == "seed" ||

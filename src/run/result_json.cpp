@@ -230,7 +230,7 @@ void reading(const std::string& path, Read read) {
 }  // namespace
 
 ResultJson failure_json(const RecordedFailure& failure) {
-  return sealed({{"failure", failure.message}, {"config", config_json(failure.config)}});
+  return sealed({{"failure", failure.message}, {"seconds", failure.seconds}, {"config", config_json(failure.config)}});
 }
 
 RecordedFailure failure_from_json(ResultJson json, const std::string& path) {
@@ -240,6 +240,7 @@ RecordedFailure failure_from_json(ResultJson json, const std::string& path) {
     read_config(json, out.config);
     out.message = json.at("failure").get<std::string>();
     if (out.message.empty()) throw ArgumentError("failure", "it is empty");
+    out.seconds = json.value("seconds", 0.0);  // earlier versions did not write it
   });
   return out;
 }

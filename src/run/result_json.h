@@ -30,6 +30,7 @@ RunResult result_from_json(ResultJson json, const std::string& path);
 struct RecordedFailure {
   TrainConfig config;
   std::string message;
+  double seconds = 0;  // that it took until it failed
 };
 ResultJson failure_json(const RecordedFailure& failure);
 RecordedFailure failure_from_json(ResultJson json, const std::string& path);

@@ -60,18 +60,18 @@ std::optional<RunResult> finished_run(const Job& job) {
   return result;
 }
 
-std::optional<std::string> recorded_failure(const Job& job) {
+std::optional<RecordedFailure> recorded_failure(const Job& job) {
   const std::string path = job.folder + failure_file;
   if (job.folder.empty() || !std::filesystem::exists(path)) return {};
-  const RecordedFailure recorded = failure_from_json(parse_whole(path), path);
+  RecordedFailure recorded = failure_from_json(parse_whole(path), path);
   require_settings(job, recorded.config, path);
-  return recorded.message;
+  return recorded;
 }
 
-void record_failure(const Job& job, const std::string& message) {
+void record_failure(const Job& job, const std::string& message, double seconds) {
   if (job.folder.empty()) return;
   make_folders(job.folder);
-  write_file_atomically(job.folder + failure_file, failure_json({job.config, message}).dump(2) + "\n");
+  write_file_atomically(job.folder + failure_file, failure_json({job.config, message, seconds}).dump(2) + "\n");
   flush_folder(job.folder);
   tidy(job.folder, /*keep_model=*/true);
 }

@@ -35,10 +35,10 @@ JobRunner unless_finished(JobRunner train, bool keep_models);
 /// child process and its parent speak. Without `keep_model` also the model and its predictions.
 void tidy(const std::string& folder, bool keep_model);
 
-/// The message of a job that did not converge, in failure.json, which record_failure() wrote: the result of
-/// such a job of a search. DataError as of finished_run.
-std::optional<std::string> recorded_failure(const Job& job);
-void record_failure(const Job& job, const std::string& message);
+/// What record_failure() wrote to failure.json of a job that did not converge: the result of such a job of a
+/// search. DataError as of finished_run.
+std::optional<RecordedFailure> recorded_failure(const Job& job);
+void record_failure(const Job& job, const std::string& message, double seconds = 0);
 
 /// Runs the jobs, `parallel` at a time, and returns all results in their order. `on_done` is called after
 /// each job, one call at a time. After the first error no further job is started; it is thrown when the

@@ -155,7 +155,7 @@ RunAll run_individually(int64_t parallel, const JobRunner& runner) {
     in_parallel(jobs.size(), parallel, [&](size_t k) {
       Trial trial;
       if (const auto failure = recorded_failure(jobs[k])) {
-        trial.failure = *failure;
+        trial.failure = failure->message;
       } else {
         try {
           trial.result = runner(jobs[k]);

@@ -14,6 +14,7 @@ namespace eignn {
 struct Trial {
   RunResult result;
   std::string failure;  // the error's message; empty: there is a result
+  double seconds = 0;   // that an automatic search's trial took until it failed
 };
 using OnTrial = std::function<void(size_t, const Trial&)>;
 /// Runs jobs and returns their outcomes in the jobs' order. `on_done` is called after each.

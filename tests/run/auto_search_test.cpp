@@ -300,6 +300,31 @@ TEST(AutoSearch, ATrialThatIsTooSlowForTheBudgetIsOut) {
   EXPECT_NE(trial.failure.find("too slow"), std::string::npos);
 }
 
+TEST(AutoSearch, ATrialThatWillBeTooSlowEndsAfterAFewEpochsAndIsRemembered) {
+  const Dataset data = ring();
+  size_t epochs = 0;
+  JobOptions options;
+  options.watch = [&](int64_t) -> JobOptions::Watch {
+    return [&](const std::vector<EpochReport>&) { ++epochs; };
+  };
+  const RunOne run_one = one_at_a_time(options, data);
+  TrainConfig config;
+  config.epochs = 10'000'000;
+  config.patience = 10'000'000;
+  config.threads = 1;
+  const TemporaryFolder folder;
+  const Job job{config, folder.path("slow")};
+  const Trial trial = run_one(job, false, /*most_seconds=*/2);
+  EXPECT_NE(trial.failure.find("too slow"), std::string::npos);
+  EXPECT_LT(epochs, 1000u);
+  EXPECT_GT(trial.seconds, 0);
+  const size_t before = epochs;
+  const Trial again = run_one(job, false, /*most_seconds=*/2);
+  EXPECT_EQ(again.failure, trial.failure);
+  EXPECT_EQ(again.seconds, trial.seconds);
+  EXPECT_EQ(epochs, before);
+}
+
 TEST(AutoSearch, RefusesWhatCannotBeSearched) {
   const auto message = [](const AutoSearch& race, const Dataset& data) {
     return message_of([&] { search(data, race); });
