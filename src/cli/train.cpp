@@ -153,9 +153,9 @@ void say_rules(const RunStart& start) {
 // are, what they minimise or what is kept, and neither the model nor the graph.
 bool costs_what_the_recipe_costs(const Flags& flags) {
   static const std::set<std::string> free = {
-      "dataset", "split",     "drawn",    "seed",     "threads",    "epochs",       "patience",
-      "metric",  "stopping",  "lr",       "schedule", "optimiser",  "weight-decay", "class-weights",
-      "clip",    "conformal", "lr-propagation",       "weight-decay-propagation"};
+      "dataset",      "split",         "drawn",    "seed",      "threads",        "epochs",
+      "patience",     "metric",        "stopping", "lr",        "schedule",       "optimiser",
+      "weight-decay", "class-weights", "clip",     "conformal", "lr-propagation", "weight-decay-propagation"};
   return std::all_of(flags.given.begin(), flags.given.end(),
                      [](const std::string& setting) { return free.count(setting) > 0; });
 }

@@ -26,7 +26,8 @@ class Encoder {
     int64_t version_of_W = -1, version_of_b = -1;
   };
   /// The same. Where X needs no gradient, H is the same memory in every call until W or b changes, so that an
-  /// equilibrium that was solved for it in an evaluation serves the next training step; and zeros of X are skipped.
+  /// equilibrium that was solved for it in an evaluation serves the next training step; and zeros of X are
+  /// skipped.
   torch::Tensor operator()(const Features& X, Kept& kept) const;
 
  private:

@@ -41,7 +41,7 @@ constexpr int64_t growth = 3;  // of the epochs from rung to rung; a third of th
 constexpr double shares[] = {0.35, 0.3};  // of the budget, for rungs 1 and 2
 constexpr size_t most_candidates = 90;    // with a budget: more of them would fit validation's noise
 constexpr size_t most_in_last_rung = 8;
-constexpr double one_trial = 0.05; // of the budget, at most, for one candidate in rung 1
+constexpr double one_trial = 0.05;  // of the budget, at most, for one candidate in rung 1
 
 struct Racer {
   Candidate candidate;

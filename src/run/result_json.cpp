@@ -230,7 +230,8 @@ void reading(const std::string& path, Read read) {
 }  // namespace
 
 ResultJson failure_json(const RecordedFailure& failure) {
-  return sealed({{"failure", failure.message}, {"seconds", failure.seconds}, {"config", config_json(failure.config)}});
+  return sealed(
+      {{"failure", failure.message}, {"seconds", failure.seconds}, {"config", config_json(failure.config)}});
 }
 
 RecordedFailure failure_from_json(ResultJson json, const std::string& path) {

@@ -71,7 +71,8 @@ std::optional<RecordedFailure> recorded_failure(const Job& job) {
 void record_failure(const Job& job, const std::string& message, double seconds) {
   if (job.folder.empty()) return;
   make_folders(job.folder);
-  write_file_atomically(job.folder + failure_file, failure_json({job.config, message, seconds}).dump(2) + "\n");
+  write_file_atomically(job.folder + failure_file,
+                        failure_json({job.config, message, seconds}).dump(2) + "\n");
   flush_folder(job.folder);
   tidy(job.folder, /*keep_model=*/true);
 }
