@@ -247,7 +247,7 @@ void add_solve(CLI::App& app) {
   command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list");
   command->add_option("--graph-format", f->graph_format, "npz, npy, mtx or edges; by content when not given");
   command->add_option("--features", f->features, "X.npy, float32 or float64, a row per node");
-  command->add_option("--weight", f->weight, "F.npy, square");
+  command->add_option("--weight", f->weight, "F.npy, a column per feature; square, or of fewer rows");
   command->add_option("--out", f->out, "Where to write Z.npy");
   command->add_option("--exponents", f->exponents,
                       "Where to write E.npy, int64: the true row j is Z[j]·2^E[j]");
@@ -404,6 +404,7 @@ void add_bench_heterophilic(CLI::App& bench) {
       "  eignn bench heterophilic\n"
       "  eignn bench heterophilic --dataset cornell --blocks 20 --json\n"
       "  eignn bench heterophilic --dataset chameleon --solver spectral\n"
+      "  eignn bench heterophilic --dataset texas --rank 32\n"
       "Our side takes the solver of the recipe, as train does, or the planner's. Where a recipe is for a\n"
       "directed graph, which published cannot take, both sides get the paper's symmetric one.\n"
       "The PyTorch transcription of the published algorithm (bench/published.py) is timed after them with\n"
@@ -416,6 +417,7 @@ void add_bench_heterophilic(CLI::App& bench) {
                    "cornell, texas, wisconsin, chameleon or squirrel; may be repeated; otherwise all")
       ->allow_extra_args(false);
   add_bench_flags(*command, *flags);
+  flags->settings.add(*command, std::vector<std::string>{"rank"});
   add_python_flag(*command, *flags);
   set_work(command, [command, flags] {
     check(*flags);

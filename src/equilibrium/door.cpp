@@ -54,6 +54,15 @@ void Door::require(const torch::Tensor& t, const char* field, torch::IntArrayRef
                         fmt::format("this solver computes on {}", device.str()));
 }
 
+int64_t Door::features_of_weight(const torch::Tensor& F) const {
+  require(F, "F", {-1, -1});
+  const int64_t rows = F.size(0), m = F.size(1);
+  if (rows > m || (rows == 0 && m > 0))
+    throw ArgumentError("F", fmt::format("the shape is {}", shape_of(F.sizes())),
+                        fmt::format("it must have 1 to {} rows, a column for each feature", m));
+  return m;
+}
+
 torch::Tensor Door::features(const torch::Tensor& X, int64_t m) {
   require(X, "X", {nodes, m});
   if (features_ && features_->given.is_same(X) && features_->version == X._version())

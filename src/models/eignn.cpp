@@ -43,7 +43,7 @@ class Eignn : public Model, public EquilibriumModel {
     };
     for (size_t k = 0; k < channels_.size(); ++k)
       F_.push_back(parameter(channels_.size() == 1 ? "F" : "F" + std::to_string(k),
-                             starting_F(options.start, m, generator)));
+                             starting_F(options.start, rows_of_F(options, m), m, generator)));
     const int64_t width = m * static_cast<int64_t>(channels_.size());
     if (options.head == Head::residual) {
       residual_ = register_module(

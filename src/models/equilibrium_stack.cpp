@@ -35,8 +35,9 @@ class LayerWeights : public torch::nn::Module {
   LayerWeights(const EignnOptions& options, size_t channels, int64_t from, int64_t mixed,
                const torch::TensorOptions& type, at::Generator generator) {
     for (size_t k = 0; k < channels; ++k)
-      F.push_back(register_parameter(channels == 1 ? "F" : "F" + std::to_string(k),
-                                     starting_F(options.start, from, generator).to(type)));
+      F.push_back(
+          register_parameter(channels == 1 ? "F" : "F" + std::to_string(k),
+                             starting_F(options.start, rows_of_F(options, from), from, generator).to(type)));
     const int64_t states = from * std::max<int64_t>(1, static_cast<int64_t>(channels));
     width = mixed > 0 ? mixed : states;
     if (mixed > 0) {

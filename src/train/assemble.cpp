@@ -151,7 +151,7 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   check(model);
   SolverOptions options = solver_options(c);
   options.store = store;
-  const int64_t m = model.encoder > 0 ? model.encoder : dataset.feature_count();
+  const int64_t m = rows_of_F(model, model.encoder > 0 ? model.encoder : dataset.feature_count());
   const auto solver_for = [&](const std::vector<GraphMatrix>& matrices) -> std::string {
     if (model.equilibria == 0) return "picard";  // is never asked, and prepares nothing
     return chosen_solver(matrices, dataset, c);

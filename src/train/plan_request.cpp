@@ -42,17 +42,23 @@ PlanRequest request_for(const Propagation& S, int64_t features, const TrainConfi
   request.options = solver_options(c);
   const EignnOptions& model = c.eignn();
   request.width = model.encoder > 0 ? model.encoder : features;
+  request.thin = model.rank > 0 && model.rank < request.width;
+  if (request.thin) request.width = model.rank;
   const int64_t of_each_source = model.equilibria * (model.source == Source::both ? 2 : 1);
   request.equilibria = of_each_source * model.layers;
   if (is_stack(model)) {
-    if (model.layers > 1) request.width = std::max(request.width, model.hidden);
+    if (model.layers > 1) {
+      const int64_t widest = std::max(model.encoder > 0 ? model.encoder : features, model.hidden);
+      request.thin = model.rank > 0 && model.rank < widest;
+      request.width = request.thin ? model.rank : widest;
+    }
     request.reads = Reads::all_nodes;
     return request;
   }
   const Norm norm = norm_of(model);
   // The condition of Eignn::can_project().
-  if (model.head == Head::plain && norm == Norm::none && model.encoder == 0 && of_each_source == 1 &&
-      c.further_directions.empty())
+  if (!request.thin && model.head == Head::plain && norm == Norm::none && model.encoder == 0 &&
+      of_each_source == 1 && c.further_directions.empty())
     request.reads = Reads::scores_only;
   if (norm == Norm::batch) request.reads = Reads::all_nodes;
   return request;

@@ -117,7 +117,7 @@ for name, value in (("nan", np.nan), ("inf", -np.inf)):
 np.save(folder + "F-huge.npy", 1e200 * F)  # F'F overflows
 np.save(folder + "X-huge.npy", 1e308 * X)
 np.save(folder + "F-one.npy", np.outer(F[0], F[1]))
-np.save(folder + "F-wide.npy", np.ones((m, m + 1)))
+np.save(folder + "F-tall.npy", np.ones((m + 1, m)))
 np.save(folder + "F-other.npy", np.ones((m + 2, m + 2)))
 np.save(folder + "Y-short.npy", np.ones((n - 1, m)))
 np.save(folder + "zero-rows.npy", np.ones((0, m)))
@@ -221,7 +221,7 @@ weight() { solve "weight: $1" 1 "$3" "$I/g.edges" "$I/X.npy" "$I/$2"; }
 weight int64 int.npy int.npy
 weight NaN nan-F.npy nan-F.npy
 weight infinity inf-F.npy inf-F.npy
-weight "not square" F-wide.npy F-wide.npy
+weight "more rows than columns" F-tall.npy F-tall.npy
 weight "another width than the features" F-other.npy "5,3"
 weight missing nothing.npy nothing.npy
 solve "overflow: F'F, direct" 1 "" "$I/g.edges" "$I/X.npy" "$I/F-huge.npy" --solver direct

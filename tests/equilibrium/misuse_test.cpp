@@ -64,6 +64,7 @@ std::vector<torch::Tensor> not_matrices(int64_t rows, int64_t columns) {
 TEST_P(Misuse, MatricesOfAnotherShapeTypeOrDeviceAreRefused) {
   for (const auto& wrong : not_matrices(n, m)) EXPECT_THROW(solver->solve(F, wrong), ArgumentError);
   for (const auto& wrong : not_matrices(m, m)) {
+    if (wrong.defined() && wrong.dim() == 2 && wrong.size(0) == m - 1) continue;  // a thin F
     EXPECT_THROW(solver->solve(wrong, X), ArgumentError);
     EXPECT_THROW(solver->project(wrong, X, C), ArgumentError);
   }
