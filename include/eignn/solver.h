@@ -202,7 +202,8 @@ class Solver {
   virtual const char* name() const = 0;
 
   /// Solves for Z, given F (m, m) and X (n, m) of the solver's type and device. With a thin F, (r, m) with
-  /// r < m, the solver works in r dimensions, and reads X by products alone. X is analysed once, and the
+  /// r < m, the solver works in r dimensions, and reads X by products alone; so it does with a sparse X (COO,
+  /// coalesced), which every solver but published takes. X is analysed once, and the
   /// analysis is kept as long as the same tensor (same storage, same version) is given. ArgumentError where X
   /// has a NaN or an infinity (on a GPU only of an X that requires no gradient); ConvergenceError where F has
   /// one, or the iteration does not converge; ResourceError where memory or the device fails.
@@ -240,7 +241,9 @@ class Solver {
 
  private:
   friend class Equilibrium;
-  bool narrows(const torch::Tensor& F) const { return F.size(0) < F.size(1) && !takes_thin_F(); }
+  bool narrows(const torch::Tensor& F, const torch::Tensor& X) const {
+    return (F.size(0) < F.size(1) || X.is_sparse()) && !takes_thin_F();
+  }
   std::shared_ptr<Equilibrium> solve_thin(const torch::Tensor& F, const torch::Tensor& X);
   std::shared_ptr<detail::ThinState> thin_;  // null: no thin F was there yet
   std::shared_ptr<detail::Door> door_;

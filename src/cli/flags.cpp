@@ -471,11 +471,13 @@ void add_bench_scaling(CLI::App& bench) {
       "  eignn bench scaling --json >results/bench-scaling.json\n"
       "Random features on R-MAT graphs (ten edges per node, m = 64 unless the axis varies it) and on "
       "chains.\n"
+      "The axes wide and identity have sparse features, a hundred entries a node and one, and an F of 32 "
+      "rows.\n"
       "Each point runs in a process of its own, `sparse` beside the solvers that one can wait for there.\n"
       "`first` is the first epoch, with what is computed once; `labelled` says how far an epoch's scores at\n"
       "the training nodes are from those of the Z whose residual is printed.");
   auto flags = std::make_shared<BenchScalingFlags>();
-  command->add_option("--axis", flags->axis, "nodes, features, density, components or all")
+  command->add_option("--axis", flags->axis, "nodes, features, density, components, wide, identity or all")
       ->capture_default_str();
   command->add_option("--solvers", flags->solvers, "Some of them, separated by commas")
       ->delimiter(',')

@@ -54,6 +54,8 @@ struct Door {
   /// X as a contiguous tensor, checked to be finite (on a GPU only where it requires no gradient). A leaf
   /// tensor is checked once per version.
   torch::Tensor features(const torch::Tensor& X, int64_t m);
+  /// The same of a sparse X, which must be COO and coalesced.
+  torch::Tensor sparse_features(const torch::Tensor& X, int64_t m);
   /// The index as a contiguous tensor, its range checked once per tensor and version. An undefined index is
   /// returned as it is.
   torch::Tensor index(const torch::Tensor& given);

@@ -25,8 +25,13 @@ SparseEntries selected(const SparseEntries& X, const torch::Tensor& index) {
 
 }  // namespace
 
-FeatureProduct::FeatureProduct(const torch::Tensor& X)
-    : X_(X.detach()), dtype_(X.scalar_type()), device_(X.device()) {
+FeatureProduct::FeatureProduct(const torch::Tensor& X) : dtype_(X.scalar_type()), device_(X.device()) {
+  if (X.is_sparse()) {
+    entries_ = std::make_shared<SparseEntries>(entries_of(X.detach()));
+    product_ = std::make_shared<SparseProduct>(*entries_, dtype_, device_);
+    return;
+  }
+  X_ = X.detach();
   constexpr int64_t one_in = 8;
   // An X that requires a gradient will be another one in the next solve, not worth the preparation.
   if (!X.is_cpu() || X.requires_grad() || X_.count_nonzero().item<int64_t>() > X_.numel() / one_in) return;

@@ -13,9 +13,10 @@ namespace eignn {
 
 class FeatureProduct {
  public:
-  /// A dense X (n, m), not copied. On a CPU its zeros are skipped where at most one entry in eight is none.
+  /// X (n, m), not copied where it is dense. On a CPU the zeros of a dense one are skipped where at most one
+  /// entry in eight is none. Of a sparse one (COO, coalesced) nothing of its shape is formed but by dense().
   explicit FeatureProduct(const torch::Tensor& X);
-  /// An X of these entries. Nothing of its shape is formed but by rows() and dense_at().
+  /// An X of these entries.
   FeatureProduct(std::shared_ptr<const SparseEntries> X, torch::Dtype dtype, torch::Device device);
 
   int64_t nodes() const { return entries_ ? entries_->rows() : X_.size(0); }

@@ -248,11 +248,12 @@ std::shared_ptr<const Equilibrium> Solver::solve(const torch::Tensor& F, const t
   return detail::under_lock(*door_, name(), [&]() -> std::shared_ptr<const Equilibrium> {
     const Stopwatch watch;
     const int64_t m = door_->features_of_weight(F);
-    const auto x = door_->features(X, m);
+    const auto x = X.defined() && X.is_sparse() && !takes_thin_F() ? door_->sparse_features(X, m)
+                                                                   : door_->features(X, m);
     std::shared_ptr<Equilibrium> solved;
     if (door_->nodes == 0 || m == 0)
       solved = std::make_shared<EmptyEquilibrium>(door_->nodes, F.detach());
-    else if (narrows(F))
+    else if (narrows(F, X))
       solved = solve_thin(F.is_inference() ? F.clone() : F.detach(), x);
     else
       solved = do_solve(F.is_inference() ? F.clone() : F.detach().contiguous(), x);
@@ -280,10 +281,11 @@ std::shared_ptr<const Projection> Solver::project(const torch::Tensor& F, const 
   return detail::under_lock(*door_, name(), [&]() -> std::shared_ptr<const Projection> {
     const Stopwatch watch;
     const int64_t m = door_->features_of_weight(F);
-    const auto x = door_->features(X, m);
+    const auto x = X.defined() && X.is_sparse() && !takes_thin_F() ? door_->sparse_features(X, m)
+                                                                   : door_->features(X, m);
     door_->require(C, "C", {m, -1});
     // A thin F's Z is not formed for its projections either.
-    const bool by_solve = door_->nodes == 0 || m == 0 || C.size(1) == 0 || narrows(F);
+    const bool by_solve = door_->nodes == 0 || m == 0 || C.size(1) == 0 || narrows(F, X);
     auto projection = by_solve
                           ? Solver::do_project(F, X, C.detach())
                           : do_project(F.is_inference() ? F.clone() : F.detach().contiguous(), x, C.detach());

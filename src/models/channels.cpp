@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "equilibrium/scaled_rows.h"
+#include "models/sparse_features.h"
 
 namespace eignn {
 
@@ -56,7 +57,9 @@ std::vector<torch::Tensor> ChannelGraph::sources(const std::vector<Channel>& cha
       continue;
     }
     torch::Tensor& here = received[channel.direction];
-    if (!here.defined()) here = propagate(products_[channel.direction], H);
+    if (!here.defined())
+      here = H.is_sparse() ? gathered_features(solver(channel).propagation(), H)
+                           : propagate(products_[channel.direction], H);
     out.push_back(here);
   }
   return out;

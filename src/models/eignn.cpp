@@ -19,6 +19,7 @@
 #include "models/equilibrium_stack.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
+#include "models/sparse_features.h"
 #include "models/unit_rows.h"
 
 namespace eignn {
@@ -67,7 +68,7 @@ class Eignn : public Model, public EquilibriumModel {
     }
     if (options.intercept) intercept_ = parameter("intercept", torch::zeros({classes}, torch::kFloat64));
     for (GraphPart& part : parts) {
-      const auto rows = graphs_.rows_of(parts_.size(), X).to(type_);
+      const auto rows = in_type(graphs_.rows_of(parts_.size(), X), type_);
       parts_.push_back({ChannelGraph(std::move(part), channels_, type_), rows, {}, {}});
       parts_.back().solved.resize(F_.size());
     }
@@ -146,6 +147,8 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
  protected:
+  bool takes_sparse_features() const override { return true; }
+
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const Place place = graphs_.stacked(index);
     if (place.graphs.empty()) return torch::zeros({0, classes()}, type_);
@@ -154,7 +157,7 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   void do_use_features(const torch::Tensor& X) override {
-    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].use(graphs_.rows_of(g, X).to(type_));
+    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].use(in_type(graphs_.rows_of(g, X), type_));
     forget();  // they were solved for other features
     projection_ = nullptr;
   }
@@ -387,12 +390,13 @@ class Eignn : public Model, public EquilibriumModel {
     std::vector<torch::Tensor> below;
     for (const size_t g : place.graphs) below.push_back(parts_[g].X);
     const auto rows = below.size() == 1 ? below[0] : torch::cat(below, 0);
-    return place.index.defined() ? rows.index_select(0, place.index) : rows;
+    const auto at_index = place.index.defined() ? rows.index_select(0, place.index) : rows;
+    return at_index.is_sparse() ? at_index.to_dense() : at_index;
   }
 
   torch::Tensor encoded(const torch::Tensor& X) const {
     if (options_.encoder == 0) return X;
-    const auto H = torch::addmm(encoder_bias_, X, encoder_weight_.t());
+    const auto H = encoder_layer_(X, encoder_weight_, encoder_bias_);
     return options_.encoder_activation == Activation::relu ? torch::relu(H) : H;
   }
 
@@ -405,6 +409,7 @@ class Eignn : public Model, public EquilibriumModel {
   std::vector<torch::Tensor> F_;  // of each channel
   torch::Tensor B_, encoder_weight_, encoder_bias_, intercept_, layer_scale_, layer_shift_;
   torch::nn::BatchNorm1d norm_{nullptr};
+  FeatureLayer encoder_layer_;
   std::shared_ptr<ResidualHead> residual_;
   std::shared_ptr<const Projection> projection_;  // of one F and one B
   std::pair<int64_t, int64_t> projection_versions_;
@@ -419,7 +424,8 @@ std::shared_ptr<Model> made_eignn(std::vector<GraphPart> parts, const torch::Ten
   if (!parts[0].solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");
   const SolverOptions& first = parts[0].solver->options();
   check(options);
-  check_features(X, first.dtype);
+  // A stack without an encoder adds states to features.
+  check_features(X, first.dtype, /*sparse=*/options.encoder > 0 || !is_stack(options));
   check_classes(classes);
   const auto check_solver = [&](const Solver* solver, const std::vector<int64_t>& nodes) {
     if (!solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");

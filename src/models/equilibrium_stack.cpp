@@ -23,6 +23,7 @@
 #include "models/channels.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
+#include "models/sparse_features.h"
 #include "models/unit_rows.h"
 
 namespace eignn {
@@ -125,6 +126,8 @@ class EquilibriumStack : public Model {
   }
 
  protected:
+  bool takes_sparse_features() const override { return options_.encoder > 0; }
+
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const auto [graphs, rows] = graphs_.stacked(index);
     if (graphs.empty()) return torch::zeros({0, classes()}, type());
@@ -147,7 +150,7 @@ class EquilibriumStack : public Model {
       H = out;
     }
     const auto f =
-        residual_ ? residual_->forward(heard[0], X.index_select(0, rows),
+        residual_ ? residual_->forward(heard[0], dense_rows(X, rows),
                                        [&](const torch::Tensor& h) { return dropout(h, options_.dropout); })
                   : jumped(heard).mm(B_.t());
     return intercept_.defined() ? f + intercept_ : f;
@@ -155,7 +158,7 @@ class EquilibriumStack : public Model {
 
   void do_use_features(const torch::Tensor& X) override {
     X_.clear();
-    for (size_t g = 0; g < parts_.size(); ++g) X_.push_back(graphs_.rows_of(g, X).to(type()));
+    for (size_t g = 0; g < parts_.size(); ++g) X_.push_back(in_type(graphs_.rows_of(g, X), type()));
   }
 
  private:
@@ -172,8 +175,13 @@ class EquilibriumStack : public Model {
 
   torch::Tensor encoded(const torch::Tensor& X) const {
     if (options_.encoder == 0) return X;
-    const auto H = torch::addmm(encoder_bias_, X, encoder_weight_.t());
+    const auto H = encoder_layer_(X, encoder_weight_, encoder_bias_);
     return options_.encoder_activation == Activation::relu ? torch::relu(H) : H;
+  }
+
+  static torch::Tensor dense_rows(const torch::Tensor& X, const torch::Tensor& rows) {
+    const auto at = X.index_select(0, rows);
+    return at.is_sparse() ? at.to_dense() : at;
   }
 
   // [Z_1 | Z_2 | …] of layer l for H, whose rows are those of these graphs, one below the other; at `rows`
@@ -243,6 +251,7 @@ class EquilibriumStack : public Model {
   std::vector<torch::Tensor> X_;     // likewise
   std::vector<std::shared_ptr<LayerWeights>> layers_;
   torch::Tensor B_, encoder_weight_, encoder_bias_, intercept_;
+  FeatureLayer encoder_layer_;
   std::shared_ptr<ResidualHead> residual_;
 };
 

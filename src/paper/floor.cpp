@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "data/sparse_tensor.h"
 #include "equilibrium/fingerprint.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/unique_components.h"
@@ -109,7 +110,7 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
                        dataset.graphs() == 1;
   const Split& split = dataset.splits.at(std::stoll(config.split));
   const auto train = flags_of(split.train, dataset.nodes()), val = flags_of(split.val, dataset.nodes());
-  const auto features = dataset.features.contiguous();
+  const auto features = dense_matrix(dataset.features, "the floor").contiguous();
   for (const ComponentKind& kind : unique_components(make_propagation(dataset, config))) {
     RowsByContent rows(features);
     std::vector<ComponentShape> distinct;

@@ -30,6 +30,14 @@ std::vector<int64_t> true_places(const torch::Tensor& mask) {
   return {places.data_ptr<int64_t>(), places.data_ptr<int64_t>() + places.numel()};
 }
 
+// The rows that are not zero, bool (n,).
+torch::Tensor filled_rows(const torch::Tensor& X) {
+  if (!X.is_sparse()) return X.ne(0).any(1);
+  const auto entries = X.coalesce();
+  const auto rows = entries.indices()[0].masked_select(entries.values().ne(0));
+  return torch::zeros({X.size(0)}, torch::kBool).index_fill_(0, rows, 1);
+}
+
 const GraphMatrix& largest(const std::vector<GraphMatrix>& graphs) {
   return *std::max_element(graphs.begin(), graphs.end(), [](const GraphMatrix& a, const GraphMatrix& b) {
     return a.S->entries() < b.S->entries();
@@ -109,8 +117,10 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
   const auto X = several ? dataset.features.index_select(0, torch::tensor(graph.nodes, torch::kInt64))
                          : dataset.features;
   if (X.numel() == 0) return request;
-  request.density = static_cast<double>(X.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
-  request.hops = farthest_hops(*graph.S, true_places(X.ne(0).any(1)),
+  const auto entries = X.is_sparse() ? X.coalesce().values() : X;
+  request.density =
+      static_cast<double>(entries.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
+  request.hops = farthest_hops(*graph.S, true_places(filled_rows(X)),
                                decay_per_hop(request.options.gamma, static_cast<double>(request.width)));
   return request;
 }
