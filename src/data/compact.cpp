@@ -5,8 +5,9 @@
 //
 //   edges           (E, 2) integers   the arcs, source and target, 0-based; loops and repeats are kept
 //   edge_weight     (E,) numbers      optional: the weight of each arc, finite and not negative
-//   node_features   (n, d) numbers    any number type
-//   node_labels     (n,) integers     the class of each node, 0, 1, …, or -1 where it is not known; or
+//   node_features   (n, d) numbers    any number type; or, in its place, a sparse matrix in CSR, as scipy has
+//   it: node_features_data, node_features_indices, node_features_indptr, node_features_shape node_labels (n,)
+//   integers     the class of each node, 0, 1, …, or -1 where it is not known; or
 //                   (n, c) 0 and 1    the set of labels of each node, of c
 //   labels_known    (n,) bool         optional: false where the labels of a node are not known
 //   graph_id        (n,) integers     optional: which graph a node is of; any ids, renumbered in their order
