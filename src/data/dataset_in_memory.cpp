@@ -34,7 +34,7 @@ Dataset make_dataset(Graph graph, const torch::Tensor& features, const torch::Te
   const bool sparse = features.is_sparse();
   set.features = features.detach().to(torch::kCPU, torch::kFloat64);
   set.features = sparse ? set.features.coalesce() : set.features.contiguous();
-  require(torch::isfinite(numbers_of(set.features)).all().item<bool>(), "features",
+  require(torch::isfinite(stored_numbers(set.features)).all().item<bool>(), "features",
           "a feature is not a finite number", "fill gaps first, with a median or a mean");
   if (!labels.defined()) return set;
 

@@ -45,7 +45,7 @@ std::string MatrixRows::bytes(int64_t row) const {
   return out;
 }
 
-torch::Tensor numbers_of(const torch::Tensor& X) {
+torch::Tensor stored_numbers(const torch::Tensor& X) {
   return X.is_sparse() ? X.values() : X;
 }
 

@@ -15,7 +15,7 @@ namespace eignn {
 torch::Tensor sparse_tensor(const SparseRows& rows, const std::vector<int64_t>& shape);
 
 /// The entries of a sparse matrix, all numbers of a dense one.
-torch::Tensor numbers_of(const torch::Tensor& X);
+torch::Tensor stored_numbers(const torch::Tensor& X);
 
 /// The rows of a float64 matrix on the CPU, dense or sparse.
 class MatrixRows {

@@ -139,7 +139,7 @@ SolverOptions solver_options(const TrainConfig& c) {
 }
 
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
-  if (!torch::isfinite(numbers_of(dataset.features)).all().item<bool>())
+  if (!torch::isfinite(stored_numbers(dataset.features)).all().item<bool>())
     throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
   warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);

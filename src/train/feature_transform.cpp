@@ -35,7 +35,7 @@ constexpr const char* transform_version = "eignn-features-1";
 
 // Rows divided by their sum; rows of zeros stay zero.
 torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
-  if ((numbers_of(X) < 0).any().item<bool>())
+  if ((stored_numbers(X) < 0).any().item<bool>())
     throw DataError(name, "", "a feature is negative, so that a row's sum says nothing of its size",
                     "use feature-norm none or standard");
   if (X.is_sparse()) {
