@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,7 +29,8 @@ class Portfolio {
   /// all directions are one. An opening with a thin F is for data of many `features`. ArgumentError for a
   /// model without a portfolio, and for a given setting that none of the models reads.
   Portfolio(const TrainConfig& base, const std::set<std::string>& given,
-            const std::vector<std::string>& models, bool directed = true, int64_t features = 0);
+            const std::vector<std::string>& models, bool directed = true,
+            int64_t features = std::numeric_limits<int64_t>::max());
 
   /// The next candidate: the models' openings in turn, then variants. Never one that was there before;
   /// nothing when there is no further one. The order follows from the base and its seed.
