@@ -91,7 +91,7 @@ class ThinEquilibrium : public Equilibrium {
   Gradients do_pull(const torch::Tensor& index, const ScaledRows& cotangent, bool want_X) const override {
     const auto V = adjoint(index, {cotangent.values.mm(Ft_), cotangent.exponents});
     Gradients out;
-    out.F = gradient_of_F(V, transposed_product(cotangent, Y(index)));
+    out.F = gradient_of_F(through_X(V).add_(transposed_product(cotangent, Y(index))), V);
     if (want_X) out.X = W(index, cotangent, V);
     return out;
   }
@@ -105,7 +105,8 @@ class ThinEquilibrium : public Equilibrium {
                                        const torch::Tensor& C) const override {
     const auto V = adjoint(index, {d.mm(Ft_.t().mm(C).t()), {}});
     const auto dY = d.t().mm(Y(index).plain());  // dᵀ Ỹ
-    return {gradient_of_F(V, C.mm(dY)), X_->at(index).transposed_times(d) + c_ * Ft_.mm(dY.t())};
+    return {gradient_of_F(through_X(V).addmm_(C, dY), V),
+            X_->at(index).transposed_times(d) + c_ * Ft_.mm(dY.t())};
   }
 
   // ∂L/∂Z is a + Z diag(s) everywhere and Y more at the index, of which only products with Fᵀ and Ỹ are
@@ -119,10 +120,11 @@ class ThinEquilibrium : public Equilibrium {
     auto through_F = torch::addmm(X_->times(sF), y, c_ * Ft_.t().mm(sF)) + Ft_.t().mv(a);
     add_at(through_F, index, at_index.mm(Ft_));
     const auto V = adjoint({}, {through_F, {}});
-    auto beside_Y = s.unsqueeze(1) * (X_->transposed_times(y) + c_ * Ft_.mm(y.t().mm(y))) + a.outer(y.sum(0));
-    beside_Y += at_index.t().mm(rows_at(Y(), index).plain());
+    auto FA = through_X(V);
+    FA.add_(s.unsqueeze(1) * (X_->transposed_times(y) + c_ * Ft_.mm(y.t().mm(y)))).addr_(a, y.sum(0));
+    FA.add_(at_index.t().mm(rows_at(Y(), index).plain()));
     Gradients out;
-    out.F = gradient_of_F(V, beside_Y);
+    out.F = gradient_of_F(FA, V);
     if (!want_X) return out;
     auto everywhere = torch::addcmul(a.unsqueeze(0), do_rows({}).plain(), s.unsqueeze(0));
     add_at(everywhere, index, at_index);
@@ -156,22 +158,25 @@ class ThinEquilibrium : public Equilibrium {
     return sum_of({values, exponents}, from_V);
   }
 
-  // ∂L/∂F given V' and Yᵀ Ỹ (m, r). The multiple of G F is taken off twice, as in contraction.cpp, where the
-  // reason is: nothing cancels, even where F A is nothing but such a multiple.
-  torch::Tensor gradient_of_F(const ScaledRows& V, const torch::Tensor& YY) const {
-    if (nu_ == 0) return torch::zeros_like(Ft_).t();
-    const double epsilon = problem_->options.epsilon;
+  // (V' Xᵀ)ᵀ, (m, r), to which Yᵀ Ỹ is added. F may have many columns, so that it all happens in one matrix.
+  torch::Tensor through_X(const ScaledRows& V) const {
     // Where a row of X is zero, that of V' may be out of range.
     const auto v = V.plain();
-    const auto fed = V.exponents.defined() ? v.masked_fill(X_->filled().logical_not(), 0) : v;
-    const auto beside = X_->transposed_times(fed) + YY;
+    return X_->transposed_times(V.exponents.defined() ? v.masked_fill(X_->filled().logical_not(), 0) : v);
+  }
+
+  // ∂L/∂F from V' Xᵀ + Ỹ Yᵀ, transposed, which is overwritten. The multiple of G F is taken off twice, as in
+  // contraction.cpp, where the reason is: nothing cancels, even where F A is nothing but such a multiple.
+  torch::Tensor gradient_of_F(torch::Tensor FA, const ScaledRows& V) const {
+    if (nu_ == 0) return FA.zero_().t();
+    const double epsilon = problem_->options.epsilon;
     const auto M = transposed_product(V, Y());
     const auto A = c_ * (M + M.t());
     const auto dot = [](const torch::Tensor& a, const torch::Tensor& b) {
       return a.flatten().dot(b.flatten()).item<double>();
     };
-    const double first = (dot(Ft_, beside) + dot(G_, A)) / nu_ / nu_;
-    auto FA = torch::addmm(beside, Ft_, A - first * G_);
+    const double first = (dot(Ft_, FA) + dot(G_, A)) / nu_ / nu_;
+    FA.addmm_(Ft_, A - first * G_);
     const double second = dot(Ft_, FA) / nu_ / nu_;
     FA.addmm_(Ft_, G_, 1, (first + second) * (epsilon / (nu_ + epsilon)) - second);
     return FA.mul_(c_).t();
