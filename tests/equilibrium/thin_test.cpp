@@ -70,7 +70,9 @@ class ThinF : public testing::TestWithParam<std::string> {
   void for_each(const Test& test) const {
     for (const Case& c : cases()) {
       auto S = std::make_shared<Propagation>(make_propagation(c.graph, c.propagation));
-      if (!takes(*S)) continue;
+      // There the recurrence takes a million steps.
+      const bool recurrence = GetParam() == "picard" || GetParam() == "deflated";
+      if (!takes(*S) || (recurrence && c.name == "OneRowNearTheEdge")) continue;
       SolverOptions options;
       options.gamma = c.gamma;
       options.epsilon = c.epsilon;
