@@ -27,7 +27,10 @@ struct Dataset {
   std::string format;        // of the files it was read from; empty: built in, or from memory
   Graph graph;               // arcs as in the data; PropagationOptions decide how they are used
   int64_t arcs_in_file = 0;  // including duplicates
-  torch::Tensor features;    // float64 (n, m); with `columns`, the table's own values: see FeatureColumn
+  /// float64 (n, m); with `columns`, the table's own values: see FeatureColumn. Dense, or sparse (COO,
+  /// coalesced) where nearly all are zero: eignn reads these as they are when F is thin or there is an
+  /// encoder.
+  torch::Tensor features;
   std::vector<FeatureColumn> columns;  // of a table; empty: the features are numbers without gaps
   /// How the features were made of the data's own, once that is done; null before. `columns` then has names
   /// alone.
@@ -113,9 +116,10 @@ void validate(const Dataset& dataset);
 Dataset load(const std::string& name_or_path, uint64_t seed = 0);
 
 /// A data set from tensors in memory, with a drawn split. `features` are floating-point numbers (n, m), on
-/// any device. `labels` are int64 (n,), -1 where unknown, or uint8 (n, classes) sets of labels; they may be
-/// undefined for a graph that is only used for prediction, and then there is no split. ArgumentError for
-/// shapes, types and values that do not fit the graph; DataError where there are too few labels for a split.
+/// any device; a sparse tensor (COO) stays one. `labels` are int64 (n,), -1 where unknown, or uint8 (n,
+/// classes) sets of labels; they may be undefined for a graph that is only used for prediction, and then
+/// there is no split. ArgumentError for shapes, types and values that do not fit the graph; DataError where
+/// there are too few labels for a split.
 ///
 ///     auto data = eignn::make_dataset(graph, X, labels);
 Dataset make_dataset(Graph graph, const torch::Tensor& features, const torch::Tensor& labels = {},

@@ -63,6 +63,8 @@ class Model : public torch::nn::Module {
   };
   explicit Model(const Shape& shape);
 
+  /// Whether X may be a sparse tensor.
+  virtual bool takes_sparse_features() const { return false; }
   virtual torch::Tensor do_scores(const torch::Tensor& index) = 0;
   virtual void do_use_features(const torch::Tensor& X) = 0;
 
@@ -85,8 +87,9 @@ class Model : public torch::nn::Module {
 
 /// EIGNN: Z = γ g(F) Z S + X P, then a head, or a stack of such equilibria (see EignnOptions). F is m×m, B
 /// classes×m, no bias but with `intercept`. γ, ε, the precision and the device are those of the solver. X is
-/// (n, m), of any real type; `seed` determines the initial weights. ArgumentError for a missing solver, an X
-/// that does not fit its graph or is not finite, and less than one class.
+/// (n, m), of any real type; without an encoder in a stack dense, otherwise dense or sparse (COO, coalesced).
+/// `seed` determines the initial weights. ArgumentError for a missing solver, an X that does not fit its
+/// graph or is not finite, and less than one class.
 ///
 ///     auto model = make_eignn(std::move(solver), X, classes, {}, /*seed=*/0);
 ///     auto f = model->scores(index);

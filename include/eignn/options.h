@@ -148,6 +148,7 @@ struct EignnOptions {
   Activation encoder_activation = Activation::none;
   bool intercept = false;
   int64_t equilibria = 1;
+  int64_t rank = -1;
   Source source = Source::own;
   int64_t layers = 1;
   int64_t hidden = 64;
@@ -179,6 +180,10 @@ struct EignnOptions {
     field("equilibria", o.equilibria, "[0, 1024]",
           "Equilibria side by side, each with an F of its own, for each direction and source; 0: none, so "
           "that no node hears another");
+    field(
+        "rank", o.rank, "-1 or [1, 1000000]",
+        "Rows of each F, at most as many as it has columns: an equilibrium of this width, and products with "
+        "the features; -1: as many as columns");
     field(
         "source", o.source, "",
         "own: a node starts from its own features; neighbours: from what its neighbours have (Z = g Z S + X "
@@ -414,6 +419,8 @@ ModelOptions model_options(const std::string& name);
 Norm norm_of(const EignnOptions& options);
 /// Whether these are layers of a stack rather than one equilibrium under a head.
 bool is_stack(const EignnOptions& options);
+/// The number of rows of an F for so many features: `rank`, or as many. ArgumentError where `rank` is more.
+int64_t rows_of_F(const EignnOptions& options, int64_t features);
 /// Throws ArgumentError for settings that exclude each other.
 void check(const EignnOptions& options);
 

@@ -24,7 +24,8 @@ enum class Reads {
 struct PlanRequest {
   const Propagation& S;
   SolverOptions options = {};  // precision, device, γ, tolerance, and whether X changes
-  int64_t width = 1;           // m of the equilibrium: the width of the encoder where there is one
+  int64_t width = 1;           // rows of F: the width of the encoder where there is one, or the rank
+  bool thin = false;           // F has fewer rows than columns, so that what it makes of X changes with it
   int64_t outputs = 8;         // columns of B
   Reads reads = Reads::labelled_rows;
   int64_t trained = -1;    // nodes that a training step reads; -1: half of all nodes

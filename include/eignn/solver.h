@@ -37,7 +37,7 @@ struct SolveStatus {
 };
 
 struct Gradients {
-  torch::Tensor F;  // ∂L/∂F (m, m)
+  torch::Tensor F;  // ∂L/∂F, of F's shape
   ScaledRows X;     // ∂L/∂X = W (n, m); only where it was requested
   int64_t iterations = 0;
 };
@@ -57,8 +57,10 @@ struct ProjectedGradients {
 class Solver;
 
 namespace detail {
-struct Door;    // the argument checks and the lock of a solver
-struct Inputs;  // the F and X of a solve
+struct Door;       // the argument checks and the lock of a solver
+struct Inputs;     // the F and X of a solve
+struct ThinState;  // what a solver keeps for an F of fewer rows than columns
+class ThinEquilibrium;
 }  // namespace detail
 
 /// A solved equilibrium. Keeps what its adjoint needs, also after its solver was destroyed.
@@ -124,6 +126,7 @@ class Equilibrium {
 
  private:
   friend class Solver;
+  friend class detail::ThinEquilibrium;
   template <class Work>
   auto checked(Work work) const;                  // runs work(inputs, door) under the lock
   std::shared_ptr<const detail::Inputs> inputs_;  // set by Solver::solve
@@ -198,7 +201,9 @@ class Solver {
   virtual ~Solver() = default;
   virtual const char* name() const = 0;
 
-  /// Solves for Z, given F (m, m) and X (n, m) of the solver's type and device. X is analysed once, and the
+  /// Solves for Z, given F (m, m) and X (n, m) of the solver's type and device. With a thin F, (r, m) with
+  /// r < m, the solver works in r dimensions, and reads X by products alone; so it does with a sparse X (COO,
+  /// coalesced), which every solver but published takes. X is analysed once, and the
   /// analysis is kept as long as the same tensor (same storage, same version) is given. ArgumentError where X
   /// has a NaN or an infinity (on a GPU only of an X that requires no gradient); ConvergenceError where F has
   /// one, or the iteration does not converge; ResourceError where memory or the device fails.
@@ -226,20 +231,30 @@ class Solver {
   virtual std::shared_ptr<Projection> do_project(const torch::Tensor& F, const torch::Tensor& X,
                                                  const torch::Tensor& C);
 
+  /// Whether do_solve() takes an F of fewer rows than columns. Where it does not, it is given the equilibrium
+  /// of F's width instead.
+  virtual bool takes_thin_F() const { return false; }
+
   std::shared_ptr<const Propagation> S_;
   SolverOptions options_;
   double preprocess_seconds_ = 0;
 
  private:
   friend class Equilibrium;
+  bool narrows(const torch::Tensor& F, const torch::Tensor& X) const {
+    return (F.size(0) < F.size(1) || X.is_sparse()) && !takes_thin_F();
+  }
+  std::shared_ptr<Equilibrium> solve_thin(const torch::Tensor& F, const torch::Tensor& X);
+  std::shared_ptr<detail::ThinState> thin_;  // null: no thin F was there yet
   std::shared_ptr<detail::Door> door_;
 };
 
 /// Makes a solver by name: auto, spectral, direct, krylov, deflated, sparse, picard, published. `features` is
-/// m, 0 or more; `S` may have no nodes. `needs_all` tells `auto` that Z will be read at all nodes. Throws
-/// ArgumentError for an unknown name (with the nearest one), for options out of range, for an S that is null
-/// or inconsistent (check() in propagation.h) and for a graph that the solver cannot take (a symmetric
-/// method, a directed graph); ResourceError where its preparation does not fit into memory.
+/// the number of rows of F (m, or less for a thin F), 0 or more; `S` may have no nodes. `needs_all` tells
+/// `auto` that Z will be read at all nodes. Throws ArgumentError for an unknown name (with the nearest one),
+/// for options out of range, for an S that is null or inconsistent (check() in propagation.h) and for a graph
+/// that the solver cannot take (a symmetric method, a directed graph); ResourceError where its preparation
+/// does not fit into memory.
 std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<const Propagation> S,
                                     const SolverOptions& options, int64_t features, bool needs_all = false);
 

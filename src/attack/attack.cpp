@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "data/sparse_tensor.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "equilibrium/torch_errors.h"
@@ -59,7 +60,8 @@ int64_t count(const torch::Tensor& yes) {
 }  // namespace
 
 Attacker::Attacker(Model& model, const Dataset& dataset, const torch::Tensor& nodes)
-    : model_(model, dataset.features.to(model.parameters().at(0).device())), graph_(dataset.graph) {
+    : model_(model, dense_matrix(dataset.features, "an attack").to(model.parameters().at(0).device())),
+      graph_(dataset.graph) {
   if (dataset.multi_label())
     throw DataError(dataset.name, "labels", "a node has a set of labels, and no single class to lose",
                     "attack a set with one class a node");

@@ -25,8 +25,8 @@ using Flags = BenchScalingFlags;
 
 // A point as text, for the command line of the child process that measures it.
 std::string to_text(const ScalingPoint& p) {
-  return fmt::format("{},{},{},{},{},{},{}", p.axis, p.graph, p.nodes, p.features, p.edges_per_node,
-                     p.components, p.solver);
+  return fmt::format("{},{},{},{},{},{},{},{},{}", p.axis, p.graph, p.nodes, p.features, p.edges_per_node,
+                     p.components, p.solver, p.entries, p.rank);
 }
 
 ScalingPoint parse_point(const std::string& text) {
@@ -40,7 +40,9 @@ ScalingPoint parse_point(const std::string& text) {
             std::stoll(word.at(3)),
             std::stoll(word.at(4)),
             std::stoll(word.at(5)),
-            word.at(6)};
+            word.at(6),
+            std::stoll(word.at(7)),
+            std::stoll(word.at(8))};
   } catch (const std::exception&) {
     throw UsageError(fmt::format("'{}' is no point (--point); see eignn bench scaling --help", text));
   }
@@ -73,7 +75,8 @@ Json run_point(const ScalingPoint& p, const Flags& flags) {
     return nullptr;
   }
   Json json = {{"axis", p.axis},         {"graph", p.graph},   {"nodes", p.nodes},
-               {"features", p.features}, {"solver", p.solver}, {"components", p.components}};
+               {"features", p.features}, {"solver", p.solver}, {"components", p.components},
+               {"entries", p.entries},   {"rank", p.rank}};
   json.update(parse_child(child, fmt::format("the measurement of {} on {} nodes", p.solver, p.nodes)));
   return json;
 }
@@ -160,7 +163,9 @@ void plot(const std::vector<Series>& all, const std::string& folder) {
   static const std::map<std::string, const char*> label = {{"nodes", "nodes"},
                                                            {"features", "features"},
                                                            {"density", "edges per node"},
-                                                           {"components", "components"}};
+                                                           {"components", "components"},
+                                                           {"wide", "features, a hundred entries a node"},
+                                                           {"identity", "nodes, and features"}};
   std::filesystem::create_directories(folder);
   for (const auto& [key, lines] : pictures) {
     const std::string file = fmt::format("{}/scaling-{}-{}.svg", folder, key.first, key.second);

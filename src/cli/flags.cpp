@@ -247,7 +247,7 @@ void add_solve(CLI::App& app) {
   command->add_option("--graph", f->graph, "The graph: .npz with `edges`, Matrix Market, or an edge list");
   command->add_option("--graph-format", f->graph_format, "npz, npy, mtx or edges; by content when not given");
   command->add_option("--features", f->features, "X.npy, float32 or float64, a row per node");
-  command->add_option("--weight", f->weight, "F.npy, square");
+  command->add_option("--weight", f->weight, "F.npy, a column per feature; square, or of fewer rows");
   command->add_option("--out", f->out, "Where to write Z.npy");
   command->add_option("--exponents", f->exponents,
                       "Where to write E.npy, int64: the true row j is Z[j]·2^E[j]");
@@ -404,6 +404,7 @@ void add_bench_heterophilic(CLI::App& bench) {
       "  eignn bench heterophilic\n"
       "  eignn bench heterophilic --dataset cornell --blocks 20 --json\n"
       "  eignn bench heterophilic --dataset chameleon --solver spectral\n"
+      "  eignn bench heterophilic --dataset texas --rank 32\n"
       "Our side takes the solver of the recipe, as train does, or the planner's. Where a recipe is for a\n"
       "directed graph, which published cannot take, both sides get the paper's symmetric one.\n"
       "The PyTorch transcription of the published algorithm (bench/published.py) is timed after them with\n"
@@ -416,6 +417,7 @@ void add_bench_heterophilic(CLI::App& bench) {
                    "cornell, texas, wisconsin, chameleon or squirrel; may be repeated; otherwise all")
       ->allow_extra_args(false);
   add_bench_flags(*command, *flags);
+  flags->settings.add(*command, std::vector<std::string>{"rank"});
   add_python_flag(*command, *flags);
   set_work(command, [command, flags] {
     check(*flags);
@@ -469,11 +471,13 @@ void add_bench_scaling(CLI::App& bench) {
       "  eignn bench scaling --json >results/bench-scaling.json\n"
       "Random features on R-MAT graphs (ten edges per node, m = 64 unless the axis varies it) and on "
       "chains.\n"
+      "The axes wide and identity have sparse features, a hundred entries a node and one, and an F of 32 "
+      "rows.\n"
       "Each point runs in a process of its own, `sparse` beside the solvers that one can wait for there.\n"
       "`first` is the first epoch, with what is computed once; `labelled` says how far an epoch's scores at\n"
       "the training nodes are from those of the Z whose residual is printed.");
   auto flags = std::make_shared<BenchScalingFlags>();
-  command->add_option("--axis", flags->axis, "nodes, features, density, components or all")
+  command->add_option("--axis", flags->axis, "nodes, features, density, components, wide, identity or all")
       ->capture_default_str();
   command->add_option("--solvers", flags->solvers, "Some of them, separated by commas")
       ->delimiter(',')

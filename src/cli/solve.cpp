@@ -86,7 +86,7 @@ class Outputs {
 };
 
 // The disk of each output has room for all outputs in its folder.
-void require_space_for_outputs(const Flags& f, double n, double m, double element) {
+void require_space_for_outputs(const Flags& f, double n, double m, double rank, double element) {
   std::map<std::string, std::pair<std::string, double>> folders;  // a file of each, and the bytes of all
   const auto add = [&](const std::string& path, double bytes) {
     if (path.empty()) return;
@@ -96,7 +96,7 @@ void require_space_for_outputs(const Flags& f, double n, double m, double elemen
   };
   add(f.out, n * m * element);
   add(f.grad_features, n * m * element);
-  add(f.grad_weight, m * m * element);
+  add(f.grad_weight, rank * m * element);
   for (const auto& exponents : {f.exponents, f.grad_exponents}) add(exponents, n * sizeof(int64_t));
   for (const auto& [folder, files] : folders)
     require_space_for_file(files.first, files.second, "eignn solve");
@@ -121,7 +121,10 @@ void work(const Flags& f) {
   const int64_t n = X.size(0), m = X.size(1);
   if (n == 0 || m == 0)
     throw DataError(f.features, "", "the matrix is empty", "give at least one node and feature");
-  require_shape(F, m, m, f.weight, "F is square, with a row per feature of X");
+  const int64_t rank = F.size(0);
+  if (rank == 0 || rank > m || F.size(1) != m)
+    throw DataError(f.weight, "", fmt::format("the shape is ({}, {})", rank, F.size(1)),
+                    fmt::format("F has a column per feature of X, and 1 to {} rows", m));
   torch::Tensor Y;
   if (!f.cotangent.empty()) {
     Y = read_matrix(f.cotangent);
@@ -139,7 +142,7 @@ void work(const Flags& f) {
         throw ConvergenceError("a value does not fit into float32", "--dtype", "use --dtype float64");
     }
 
-  require_space_for_outputs(f, static_cast<double>(n), static_cast<double>(m),
+  require_space_for_outputs(f, static_cast<double>(n), static_cast<double>(m), static_cast<double>(rank),
                             static_cast<double>(torch::elementSize(options.dtype)));
   ArcList arcs = read_graph(f.graph, f.graph_format);
   check_node_range(arcs, n, f.graph);
@@ -155,7 +158,7 @@ void work(const Flags& f) {
   constexpr int64_t cheap_to_refine = 1024;  // above it, long double would take longer than the solve
   options.refine = m <= cheap_to_refine;
   const Stopwatch watch;
-  const auto solver = make_solver(model.solver, S, options, m, /*needs_all=*/true);
+  const auto solver = make_solver(model.solver, S, options, rank, /*needs_all=*/true);
   const auto product = neighbours ? make_product(*S, X.options()) : nullptr;
   const auto XP = neighbours ? product->gather(X) : X;
   const auto solved = solver->solve(F, XP);
@@ -193,6 +196,7 @@ void work(const Flags& f) {
 
   Json json = {{"n", n},
                {"m", m},
+               {"rank", rank},
                {"arcs", graph.arcs()},
                {"weighted", !graph.weight.empty()},
                {"weight_scale", scale_of_weights(graph, config.propagation)},

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "data/atomic_file.h"
+#include "data/sparse_tensor.h"
 #include "data/tensor_bytes.h"
 #include "train/assemble.h"
 
@@ -32,7 +33,7 @@ void write_problem(const AtomicFolder& folder, const TrainConfig& config, const 
   write_npy(folder.path("row.npy"), {S.entries()}, row);
   write_npy(folder.path("column.npy"), {S.entries()}, S.column);
   write_npy(folder.path("value.npy"), {S.entries()}, value);
-  write_npy(folder.path("features.npy"), dataset.features);
+  write_npy(folder.path("features.npy"), dense_matrix(dataset.features, "the transcription"));
   write_npy(folder.path("labels.npy"), dataset.labels);
   const Split& split = dataset.splits.at(std::stoll(config.split));
   write_npy(folder.path("train.npy"), split.train);

@@ -5,8 +5,9 @@
 //
 //   edges           (E, 2) integers   the arcs, source and target, 0-based; loops and repeats are kept
 //   edge_weight     (E,) numbers      optional: the weight of each arc, finite and not negative
-//   node_features   (n, d) numbers    any number type
-//   node_labels     (n,) integers     the class of each node, 0, 1, …, or -1 where it is not known; or
+//   node_features   (n, d) numbers    any number type; or, in its place, a sparse matrix in CSR, as scipy has
+//   it: node_features_data, node_features_indices, node_features_indptr, node_features_shape node_labels (n,)
+//   integers     the class of each node, 0, 1, …, or -1 where it is not known; or
 //                   (n, c) 0 and 1    the set of labels of each node, of c
 //   labels_known    (n,) bool         optional: false where the labels of a node are not known
 //   graph_id        (n,) integers     optional: which graph a node is of; any ids, renumbered in their order
@@ -83,12 +84,51 @@ std::vector<int64_t> renumbered(std::vector<int64_t> ids) {
   return ids;
 }
 
+// Features in CSR, as scipy has it. Those that need not stay a list become dense, so that a set is read the
+// same in either form.
+void read_listed_features(const NamedArrays& arrays, RawDataset& set) {
+  const Array shape = arrays.read("node_features_shape"), indptr = arrays.read("node_features_indptr"),
+              indices = arrays.read("node_features_indices"), data = arrays.read("node_features_data");
+  if (shape.size() != 2) refuse("not two numbers", shape.origin, "give rows and columns");
+  const std::vector<int64_t> sizes = shape.as<int64_t>();
+  SparseRows rows{indptr.as<int64_t>(), indices.as<int64_t>(), data.as<double>()};
+  const auto entries = static_cast<int64_t>(rows.column.size());
+  const bool consistent = sizes[0] >= 0 && sizes[1] >= 0 &&
+                          static_cast<int64_t>(rows.begin.size()) == sizes[0] + 1 &&
+                          rows.begin.front() == 0 && rows.begin.back() == entries &&
+                          std::is_sorted(rows.begin.begin(), rows.begin.end()) && data.size() == entries;
+  if (!consistent)
+    refuse(fmt::format("{} row starts, {} indices and {} values are no matrix of {} x {}", rows.begin.size(),
+                       entries, data.size(), sizes[0], sizes[1]),
+           indptr.origin, "save the matrix again, as CSR");
+  for (const int64_t column : rows.column)
+    if (column < 0 || column >= sizes[1])
+      refuse(fmt::format("an entry in column {} of {}", column, sizes[1]), indices.origin,
+             "save the matrix again, as CSR");
+  set.features.shape = sizes;
+  set.features.origin = data.origin;
+  rows = sorted_rows(std::move(rows), sizes[1], data.origin);
+  if (stay_sparse(sizes[0], sizes[1], entries)) {
+    set.entries = std::move(rows);
+    return;
+  }
+  set.features = zero_features(sizes[0], sizes[1], ElementType::float64,
+                               data.bytes.size() + indices.bytes.size(), data.origin);
+  auto* cells = reinterpret_cast<double*>(set.features.bytes.data());
+  for (int64_t v = 0; v < sizes[0]; ++v)
+    for (int64_t k = rows.begin[v]; k < rows.begin[v + 1]; ++k)
+      cells[v * sizes[1] + rows.column[k]] = rows.value[k];
+}
+
 RawDataset from_arrays(const NamedArrays& arrays) {
   RawDataset set;
   set.name = name_of_path(arrays.path());
   set.format = arrays.is_folder() ? "compact folder" : "compact npz";
   set.path = arrays.path();
-  set.features = arrays.read("node_features");
+  if (arrays.has("node_features_indptr"))
+    read_listed_features(arrays, set);
+  else
+    set.features = arrays.read("node_features");
   if (set.features.shape.size() != 2) refuse_shape(set.features, "(n, d)");
   if (set.features.shape[0] == 0) refuse("there are no nodes", set.features.origin, "give at least one row");
   const Array edges = arrays.read("edges");
@@ -140,7 +180,16 @@ void each_array(const RawDataset& set, Add add) {
   add("edges", whole_numbers({static_cast<int64_t>(set.arcs.source.size()), 2}, edges));
   if (!set.arcs.weight.empty() && !set.arcs.weight_on_request)
     add("edge_weight", array_of({static_cast<int64_t>(set.arcs.weight.size())}, set.arcs.weight));
-  add("node_features", as_bytes_if_exact(set.features));
+  if (set.entries) {
+    const SparseRows& rows = *set.entries;
+    const auto entries = static_cast<int64_t>(rows.column.size());
+    add("node_features_shape", array_of<int64_t>({2}, set.features.shape));
+    add("node_features_indptr", whole_numbers({n + 1}, rows.begin));
+    add("node_features_indices", whole_numbers({entries}, rows.column));
+    add("node_features_data", as_bytes_if_exact(array_of({entries}, rows.value)));
+  } else {
+    add("node_features", as_bytes_if_exact(set.features));
+  }
   if (set.multi_label())
     add("node_labels", array_of({n, set.classes}, set.label_sets));
   else
@@ -168,8 +217,9 @@ double least_bytes(const RawDataset& set, bool packed) {
   const double of_arcs =
       arcs * 2 * sizeof(int32_t) +
       (set.arcs.weight_on_request ? 0.0 : sizeof(double) * static_cast<double>(set.arcs.weight.size()));
-  const double of_nodes =
-      static_cast<double>(set.features.size()) + n + 3 * n * static_cast<double>(set.splits.size());
+  const double of_features = set.entries ? 5 * static_cast<double>(set.entries->column.size())
+                                         : static_cast<double>(set.features.size());
+  const double of_nodes = of_features + n + 3 * n * static_cast<double>(set.splits.size());
   return packed ? of_arcs / 10 + of_nodes / 100 : of_arcs + of_nodes;
 }
 
@@ -204,7 +254,8 @@ namespace {
 bool is_compact(const std::string& path) {
   if (!is_named_arrays(path)) return false;
   const NamedArrays arrays(path);
-  return arrays.has("edges") && (arrays.has("node_features") || arrays.has("node_labels"));
+  return arrays.has("edges") &&
+         (arrays.has("node_features") || arrays.has("node_labels") || arrays.has("node_features_indptr"));
 }
 
 RawDataset read_compact(const std::string& path) {

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include "data/random_split.h"
+#include "data/sparse_tensor.h"
 #include "eignn/dataset.h"
 #include "eignn/error.h"
 
@@ -30,9 +31,11 @@ Dataset make_dataset(Graph graph, const torch::Tensor& features, const torch::Te
   set.name = "memory";
   set.arcs_in_file = graph.arcs();
   set.graph = std::move(graph);
-  set.features = features.detach().to(torch::kCPU, torch::kFloat64).contiguous();
-  require(torch::isfinite(set.features).all().item<bool>(), "features", "a feature is not a finite number",
-          "fill gaps first, with a median or a mean");
+  const bool sparse = features.is_sparse();
+  set.features = features.detach().to(torch::kCPU, torch::kFloat64);
+  set.features = sparse ? set.features.coalesce() : set.features.contiguous();
+  require(torch::isfinite(stored_numbers(set.features)).all().item<bool>(), "features",
+          "a feature is not a finite number", "fill gaps first, with a median or a mean");
   if (!labels.defined()) return set;
 
   const int64_t n = set.nodes();

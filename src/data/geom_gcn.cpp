@@ -30,6 +30,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "data/atomic_file.h"
 #include "data/dense_features.h"
@@ -199,7 +200,7 @@ bool are_indices(const Numbers& numbers, bool ragged) {
 }
 
 Array features_at(const Numbers& indices, const std::vector<NodeRow>& rows, size_t text_size,
-                  const std::string& origin) {
+                  const std::string& origin, std::optional<SparseRows>& entries) {
   int64_t largest = -1;
   for (size_t v = 0; v < rows.size(); ++v)
     for (size_t k = indices.row_begin[v]; k < indices.row_begin[v + 1]; ++k) {
@@ -209,6 +210,22 @@ Array features_at(const Numbers& indices, const std::vector<NodeRow>& rows, size
       largest = std::max(largest, static_cast<int64_t>(indices.values[k]));
     }
   const int64_t d = largest + 1;
+  if (stay_sparse(static_cast<int64_t>(rows.size()), d, static_cast<int64_t>(indices.values.size()))) {
+    SparseRows listed;
+    for (size_t v = 0; v < rows.size(); ++v) {
+      const std::set<double> own(
+          indices.values.begin() + static_cast<std::ptrdiff_t>(indices.row_begin[v]),
+          indices.values.begin() + static_cast<std::ptrdiff_t>(indices.row_begin[v + 1]));
+      for (const double index : own) listed.column.push_back(static_cast<int64_t>(index));
+      listed.begin.push_back(static_cast<int64_t>(listed.column.size()));
+    }
+    listed.value.assign(listed.column.size(), 1);
+    entries = sorted_rows(std::move(listed), d, origin);
+    Array shape;
+    shape.shape = {static_cast<int64_t>(rows.size()), d};
+    shape.origin = origin;
+    return shape;
+  }
   Array features = zero_features(static_cast<int64_t>(rows.size()), d, ElementType::uint8, text_size, origin);
   for (size_t v = 0; v < rows.size(); ++v)
     for (size_t k = indices.row_begin[v]; k < indices.row_begin[v + 1]; ++k)
@@ -230,7 +247,7 @@ Array dense_features(const Numbers& numbers, size_t rows, const std::string& ori
 }
 
 Array parse_features(const std::vector<NodeRow>& rows, bool stated_indices, size_t text_size,
-                     const std::string& origin) {
+                     const std::string& origin, std::optional<SparseRows>& entries) {
   Array binary;
   binary.origin = origin;
   if (!stated_indices && parse_binary(rows, &binary)) return binary;
@@ -239,7 +256,8 @@ Array parse_features(const std::vector<NodeRow>& rows, bool stated_indices, size
   size_t other = 1;  // the first row that is not as long as row 0
   while (other < rows.size() && numbers.length(other) == numbers.length(0)) ++other;
   const bool ragged = other < rows.size();
-  if (stated_indices || are_indices(numbers, ragged)) return features_at(numbers, rows, text_size, origin);
+  if (stated_indices || are_indices(numbers, ragged))
+    return features_at(numbers, rows, text_size, origin, entries);
   if (ragged)
     refuse(fmt::format("node {} has {} features, but node 0 has {}", other, numbers.length(other),
                        numbers.length(0)),
@@ -302,7 +320,7 @@ GeomGcnNodes parse_geom_gcn_nodes(std::string_view text, const std::string& orig
   const std::vector<NodeRow> rows = arrange_by_id(given, origin);
 
   GeomGcnNodes nodes;
-  nodes.features = parse_features(rows, stated_indices, text.size(), origin);
+  nodes.features = parse_features(rows, stated_indices, text.size(), origin, nodes.entries);
   nodes.labels.reserve(rows.size());
   for (const NodeRow& row : rows) nodes.labels.push_back(row.label);
   return nodes;
@@ -343,6 +361,7 @@ RawDataset read_geom_gcn(const std::string& folder) {
   set.path = folder;
   GeomGcnNodes nodes = parse_geom_gcn_nodes(read_whole_file(folder + nodes_file), folder + nodes_file);
   set.features = std::move(nodes.features);
+  set.entries = std::move(nodes.entries);
   set.labels = std::move(nodes.labels);
   set.classes = count_classes(set.labels);
   set.arcs =

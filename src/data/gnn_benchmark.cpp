@@ -7,9 +7,10 @@
 //
 // In CSR row v has the values data[k] in the columns indices[k], indptr[v] <= k < indptr[v+1]. Each entry of
 // the adjacency matrix that is not zero is an arc from its row to its column; its value is the weight of the
-// arc for those who ask for it. The features become dense: uint8 where every one is a whole number from 0 to
-// 255, else float32, or float64 where they are stored so. The names (node_names, attr_names, class_names, …)
-// are pickled and are not read. There are no splits.
+// arc for those who ask for it. Features stay a list where a dense matrix would take more than 1 GiB and
+// nearly all are zero (data/sparse_rows.h). Otherwise they become dense: uint8 where every one is a whole
+// number from 0 to 255, else float32, or float64 where they are stored so. The names (node_names, attr_names,
+// class_names, …) are pickled and are not read. There are no splits.
 #include "data/readers.h"
 
 #include <fmt/format.h>
@@ -104,10 +105,18 @@ Array densify(const Csr& matrix, size_t listed_bytes) {
   return dense;
 }
 
-Array read_features(const NamedArrays& arrays) {
+Array read_features(const NamedArrays& arrays, std::optional<SparseRows>& entries) {
   // Where there is neither, the message should name the sparse form, which all published files have.
   if (arrays.has("attr_matrix") && !arrays.has("attr_data")) return arrays.read("attr_matrix");
   Csr matrix = read_csr(arrays, "attr");
+  if (stay_sparse(matrix.rows, matrix.columns, matrix.begin.back())) {
+    Array shape;
+    shape.shape = {matrix.rows, matrix.columns};
+    shape.origin = matrix.data.origin;
+    entries = sorted_rows({std::move(matrix.begin), std::move(matrix.column), matrix.data.as<double>()},
+                          matrix.columns, matrix.data.origin);
+    return shape;
+  }
   const size_t listed_bytes = matrix.data.bytes.size() + (matrix.begin.size() + matrix.column.size()) * 4;
   matrix.data = as_bytes_if_exact(std::move(matrix.data));
   if (matrix.data.type == ElementType::uint8) return densify<uint8_t>(matrix, listed_bytes);
@@ -121,7 +130,7 @@ RawDataset from_arrays(const NamedArrays& arrays) {
   set.format = "gnn-benchmark npz";
   set.path = arrays.path();
   set.arcs = read_arcs(arrays);
-  set.features = read_features(arrays);
+  set.features = read_features(arrays, set.entries);
   const Array labels = arrays.read("labels");
   if (labels.shape.size() != 1)
     refuse(fmt::format("labels with {} dimensions", labels.shape.size()), labels.origin,

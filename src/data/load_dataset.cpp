@@ -10,6 +10,7 @@
 #include "data/edge_weights.h"
 #include "data/random_split.h"
 #include "data/readers.h"
+#include "data/sparse_tensor.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
@@ -35,7 +36,8 @@ torch::Tensor labelled(const std::vector<int64_t>& nodes, const torch::Tensor& k
 
 // Features of a table, or of the graph where the table has none.
 void take_features(const RawDataset& file, Dataset& set) {
-  set.features = to_tensor(file.features).to(torch::kFloat64);
+  set.features = file.entries ? sparse_tensor(*file.entries, file.features.shape)
+                              : to_tensor(file.features).to(torch::kFloat64);
   set.columns = file.columns;
   if (file.features.shape[1] > 0) return;
   add_structural_features(set);
@@ -131,7 +133,7 @@ void add_structural_features(Dataset& set) {
   const auto added = torch::tensor(more.values, torch::kFloat64).view({set.nodes(), width});
   if (set.columns.empty())
     for (int64_t j = 0; j < set.features.size(1); ++j) set.columns.push_back({std::to_string(j), {}});
-  set.features = torch::cat({set.features, added}, 1);
+  set.features = torch::cat({dense_matrix(set.features, "structure"), added}, 1);
   for (const std::string& name : more.names) {
     set.columns.push_back({name, {}});
     set.report.push_back({"", name, ColumnRole::numbers, 0, "of the graph itself", ""});

@@ -18,6 +18,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "data/atomic_file.h"
 #include "data/csv.h"
@@ -145,7 +146,7 @@ int64_t feature_count(const KeyedNumbers& active, const std::string& path) {
   return largest + 1;
 }
 
-Array read_features(const std::string& path, int64_t n) {
+Array read_features(const std::string& path, int64_t n, std::optional<SparseRows>& entries) {
   constexpr int64_t most_bytes = int64_t{8} << 30;
   const KeyedNumbers active = parse_keyed_numbers(read_whole_file(path), path);
   if (!active.keys.empty() && !active.lists)
@@ -166,6 +167,19 @@ Array read_features(const std::string& path, int64_t n) {
   features.type = ElementType::uint8;
   const int64_t d = feature_count(active, path);
   features.shape = {n, d};
+  if (stay_sparse(n, d, static_cast<int64_t>(active.numbers.size()))) {
+    SparseRows rows;
+    for (int64_t v = 0; v < n; ++v) {
+      const size_t k = active.place.at(std::to_string(v));
+      std::set<int64_t> listed(active.numbers.begin() + static_cast<std::ptrdiff_t>(active.begin[k]),
+                               active.numbers.begin() + static_cast<std::ptrdiff_t>(active.begin[k + 1]));
+      rows.column.insert(rows.column.end(), listed.begin(), listed.end());
+      rows.begin.push_back(static_cast<int64_t>(rows.column.size()));
+    }
+    rows.value.assign(rows.column.size(), 1);
+    entries = sorted_rows(std::move(rows), d, path);
+    return features;
+  }
   if (n > 0 && d > most_bytes / n)
     refuse(fmt::format("{} features of {} nodes do not fit into 8 GiB", d, n), path, "use fewer features");
   features.bytes.resize(static_cast<size_t>(n * d));
@@ -194,7 +208,7 @@ RawDataset read_musae(const std::string& folder) {
   read_target(prefix + "_target.csv", &set);
   read_edges(prefix + edges_suffix, &set.arcs);
   const bool short_name = !file_exists(prefix + "_features.json") && file_exists(prefix + ".json");
-  set.features = read_features(prefix + (short_name ? ".json" : "_features.json"), set.nodes());
+  set.features = read_features(prefix + (short_name ? ".json" : "_features.json"), set.nodes(), set.entries);
   check(set);
   return set;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "data/cell.h"
+#include "data/sparse_tensor.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
@@ -235,7 +236,7 @@ Dataset with_node(const Dataset& data, const NewNode& node) {
   Dataset out = data;
   const auto neighbours = neighbours_of(data, node);
   const int64_t own = own_features(data);
-  out.features = torch::cat({data.features.narrow(1, 0, own), row_of(out, node)});
+  out.features = torch::cat({dense_matrix(data.features, "a new node").narrow(1, 0, own), row_of(out, node)});
   out.graph = with_last(data.graph, neighbours);
   if (own < data.feature_count()) {
     out.columns.resize(static_cast<size_t>(own));

@@ -44,6 +44,17 @@ void check_finite(const RawDataset& set) {
              set.features.origin, "clean the data first");
 }
 
+void check_entries(const RawDataset& set) {
+  const SparseRows& rows = *set.entries;
+  if (static_cast<int64_t>(rows.begin.size()) != set.nodes() + 1)
+    refuse(fmt::format("{} rows of features for {} nodes", rows.begin.size() - 1, set.nodes()),
+           set.features.origin, "give one row per node");
+  for (size_t k = 0; k < rows.value.size(); ++k)
+    if (!std::isfinite(rows.value[k]))
+      refuse(fmt::format("a feature in column {} is not a finite number", rows.column[k]),
+             set.features.origin, "clean the data first");
+}
+
 void check_features(const RawDataset& set) {
   const auto& shape = set.features.shape;
   if (shape.size() != 2 || shape[0] != set.nodes())
@@ -52,6 +63,7 @@ void check_features(const RawDataset& set) {
            set.features.origin.empty() ? set.path : set.features.origin, "give one row per node");
   if (set.format == tables_format) return check_columns(set);
   if (shape[1] == 0) refuse("the features have no columns", set.features.origin, "give at least one feature");
+  if (set.entries) return check_entries(set);
   if (set.features.type == ElementType::float32) check_finite<float>(set);
   if (set.features.type == ElementType::float64) check_finite<double>(set);
 }

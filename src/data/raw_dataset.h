@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/arc_list.h"
 #include "data/npy.h"
+#include "data/sparse_rows.h"
 #include "data/text_lines.h"
 #include "eignn/table.h"
 
@@ -26,6 +28,8 @@ struct RawDataset {
   std::string path;    ///< where it was read, for messages
   ArcList arcs;        ///< as the file has them; `arcs.nodes` is n
   Array features;      ///< (n, d), any number type; of a table float64, see FeatureColumn
+  /// The features where they stay a list; `features` then has their shape and no bytes.
+  std::optional<SparseRows> entries;
 
   // Of a table.
   std::vector<FeatureColumn> columns;    ///< of the features; empty: they are numbers without gaps

@@ -40,8 +40,9 @@ bool is_dataset_path(const std::string& name);
 // ---- parts of the readers that parse from memory
 
 struct GeomGcnNodes {
-  Array features;               ///< (n, d): uint8 where that is exact, else float32 or float64
-  std::vector<int64_t> labels;  ///< (n,)
+  Array features;                     ///< (n, d): uint8 where that is exact, else float32 or float64
+  std::optional<SparseRows> entries;  ///< of the features where they stay a list (RawDataset::entries)
+  std::vector<int64_t> labels;        ///< (n,)
 };
 /// The text of out1_node_feature_label.txt.
 GeomGcnNodes parse_geom_gcn_nodes(std::string_view text, const std::string& origin);

@@ -95,7 +95,10 @@ void check_columns(const Dataset& set) {
 }
 
 void check_features(const Dataset& set) {
-  check_tensor(set.features, torch::kFloat64, "features");
+  check_tensor(set.features.defined() && set.features.is_sparse() && set.features.is_coalesced()
+                   ? set.features.values()
+                   : set.features,
+               torch::kFloat64, "features");
   require(set.features.dim() == 2 && set.features.size(0) == set.nodes(), "features",
           fmt::format("the shape is {}, and the graph has {} nodes", shape_of(set.features), set.nodes()),
           "give one row per node");
@@ -103,7 +106,16 @@ void check_features(const Dataset& set) {
   require(columns >= 1, "features", "there are no columns", "give at least one feature");
   require(set.columns.empty() || static_cast<int64_t>(set.columns.size()) == columns, "columns",
           fmt::format("there are {} for {} features", set.columns.size(), columns), "describe each feature");
-  if (!set.columns.empty() && !set.transform) return check_columns(set);
+  if (!set.columns.empty() && !set.transform) {
+    require(!set.features.is_sparse(), "features", "the columns of a table are a sparse tensor",
+            "give a dense one");
+    return check_columns(set);
+  }
+  if (set.features.is_sparse()) {
+    require(torch::isfinite(set.features.values()).all().item<bool>(), "features",
+            "a feature is not a finite number", "clean the data first");
+    return;
+  }
   const int64_t bad = first_of(torch::isfinite(set.features).logical_not());
   if (bad >= 0)
     throw ArgumentError(

@@ -10,30 +10,28 @@
 
 namespace eignn {
 
-namespace {
-
-// ‖F q_i‖² / ‖q_i‖² for every column of Q. The error of q_i enters squared, and long double keeps the
-// rounding of the sums below it.
 torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q) {
   const auto f = F.to(torch::kCPU, torch::kFloat64).contiguous(),
              q = Q.to(torch::kCPU, torch::kFloat64).t().contiguous();
-  const int64_t m = f.size(0);
+  const int64_t rows = f.size(0), m = f.size(1);
   auto sigma = torch::empty({m}, torch::kFloat64);
   const double *F_data = f.data_ptr<double>(), *Q_data = q.data_ptr<double>();
   double* out = sigma.data_ptr<double>();
   for (int64_t i = 0; i < m; ++i) {
     const double* qi = Q_data + i * m;
     long double above = 0, below = 0;
-    for (int64_t r = 0; r < m; ++r) {
+    for (int64_t r = 0; r < rows; ++r) {
       long double dot = 0;
       for (int64_t c = 0; c < m; ++c) dot += static_cast<long double>(F_data[r * m + c]) * qi[c];
       above += dot * dot;
-      below += static_cast<long double>(qi[r]) * qi[r];
     }
+    for (int64_t c = 0; c < m; ++c) below += static_cast<long double>(qi[c]) * qi[c];
     out[i] = static_cast<double>(above / below);
   }
   return sigma;
 }
+
+namespace {
 
 // factor · ∂L/∂F with ∂L/∂F = F (A - 2⟨FᵀF, ḡ⟩/(ν² + εν) FᵀF) / (ν+ε) for A = ḡ + ḡᵀ, ḡ = ∂L/∂g.
 //
@@ -71,12 +69,17 @@ Contraction::Contraction(const torch::Tensor& F, double gamma, double epsilon, C
   if (check == CheckNu::now) nu();
 }
 
-double Contraction::nu() const {
-  if (!nu_on_host_) nu_on_host_ = nu_.item<double>();
+double finite_nu(const torch::Tensor& nu) {
+  const auto value = nu.item<double>();
   // An infinite ν would make g = 0, and Z = X would look like a solution.
-  if (!std::isfinite(*nu_on_host_))
+  if (!std::isfinite(value))
     throw ConvergenceError("the weights are out of range", "‖FᵀF‖ is not finite",
                            "scale F down, or lower lr in training");
+  return value;
+}
+
+double Contraction::nu() const {
+  if (!nu_on_host_) nu_on_host_ = finite_nu(nu_);
   return *nu_on_host_;
 }
 
@@ -144,8 +147,15 @@ DecomposedContraction::DecomposedContraction(const torch::Tensor& F, double gamm
   one_minus_a = (1 - gamma) + gamma * one_minus_mu;
 }
 
+torch::Tensor times_g(const torch::Tensor& Z, const torch::Tensor& F, double epsilon) {
+  const Contraction g(F.size(0) < F.size(1) ? F.t() : F, 1.0, epsilon);
+  return F.size(0) < F.size(1) ? Z.mm(F.t()).mm(F) * g.scale() : Z.mm(g.g());
+}
+
 std::vector<double> leading_mu(const torch::Tensor& F, double epsilon, int64_t k) {
-  const DecomposedContraction g(F.detach().to(torch::kCPU, torch::kFloat64), 1.0, epsilon);
+  // The eigenvalues of a thin F's FᵀF that are not zero are those of F Fᵀ.
+  const auto f = F.size(0) < F.size(1) ? F.t() : F;
+  const DecomposedContraction g(f.detach().to(torch::kCPU, torch::kFloat64), 1.0, epsilon);
   const auto largest = g.mu.flip(0).narrow(0, 0, std::min(k, g.mu.size(0))).contiguous();
   return {largest.data_ptr<double>(), largest.data_ptr<double>() + largest.numel()};
 }

@@ -8,6 +8,13 @@
 
 namespace eignn {
 
+/// ν, checked to be finite: ConvergenceError.
+double finite_nu(const torch::Tensor& nu);
+
+/// ‖F q_i‖² / ‖q_i‖² for every column of Q (m, k), F of m columns; float64 on the CPU. The error of q_i
+/// enters squared, and long double keeps the rounding of the sums below it.
+torch::Tensor rayleigh_quotients(const torch::Tensor& F, const torch::Tensor& Q);
+
 /// g and its derivative. O(m³), without an eigendecomposition.
 class Contraction {
  public:
@@ -62,6 +69,9 @@ class DecomposedContraction : public Contraction {
   torch::Tensor one_minus_a;  // (1-γ) + γ(1-μ), never formed as 1 - a
   torch::Tensor one_minus_mu;
 };
+
+/// Z g(F), node-major. A thin F's g, which has m² entries, is not formed.
+torch::Tensor times_g(const torch::Tensor& Z, const torch::Tensor& F, double epsilon);
 
 /// The k largest eigenvalues of g(F), largest first, for the summary of a run.
 std::vector<double> leading_mu(const torch::Tensor& F, double epsilon, int64_t k = 5);

@@ -31,6 +31,10 @@ torch::Tensor readable(const torch::Tensor& t) {
 
 bool TensorSnapshot::is(const torch::Tensor& other) const {
   if (!tensor_.defined() || !other.defined() || tensor_.is_inference() || other.is_inference()) return false;
+  if (tensor_.is_sparse() || other.is_sparse())
+    return tensor_.is_sparse() && other.is_sparse() && tensor_.sizes() == other.sizes() &&
+           tensor_._values().is_alias_of(other._values()) && tensor_._version() == version_ &&
+           other._version() == version_;
   return tensor_.sizes() == other.sizes() && tensor_.strides() == other.strides() &&
          tensor_.data_ptr() == other.data_ptr() && tensor_.scalar_type() == other.scalar_type() &&
          tensor_._version() == version_ && other._version() == version_;
@@ -54,6 +58,15 @@ void Door::require(const torch::Tensor& t, const char* field, torch::IntArrayRef
                         fmt::format("this solver computes on {}", device.str()));
 }
 
+int64_t Door::features_of_weight(const torch::Tensor& F) const {
+  require(F, "F", {-1, -1});
+  const int64_t rows = F.size(0), m = F.size(1);
+  if (rows > m || (rows == 0 && m > 0))
+    throw ArgumentError("F", fmt::format("the shape is {}", shape_of(F.sizes())),
+                        fmt::format("it must have 1 to {} rows, a column for each feature", m));
+  return m;
+}
+
 torch::Tensor Door::features(const torch::Tensor& X, int64_t m) {
   require(X, "X", {nodes, m});
   if (features_ && features_->given.is_same(X) && features_->version == X._version())
@@ -71,6 +84,21 @@ torch::Tensor Door::features(const torch::Tensor& X, int64_t m) {
   // autograd history.
   if (!X.is_inference() && X.is_leaf()) features_ = Checked{X, X._version(), ours};
   return ours;
+}
+
+torch::Tensor Door::sparse_features(const torch::Tensor& X, int64_t m) {
+  if (features_ && features_->given.is_same(X) && features_->version == X._version()) return X;
+  if (!X.is_coalesced()) throw ArgumentError("X", "the sparse tensor is not coalesced", "give X.coalesce()");
+  if (X.sparse_dim() != 2 || X.size(0) != nodes || X.size(1) != m)
+    throw ArgumentError("X", fmt::format("the shape is {}", shape_of(X.sizes())),
+                        fmt::format("it must be ({}, {})", nodes, m));
+  if (X.requires_grad()) throw ArgumentError("X", "a sparse tensor has no gradient here", "give a dense one");
+  const auto values = X._values();
+  require(values, "X", {-1});
+  if (values.numel() > 0 && !torch::isfinite(values).all().item<bool>())
+    throw ArgumentError("X", "a feature is not finite", "replace NaN and infinities before the solve");
+  features_ = Checked{X, X._version(), X};
+  return X;
 }
 
 torch::Tensor Door::index(const torch::Tensor& given) {

@@ -27,6 +27,7 @@ class TensorSnapshot {
   /// Whether `other` is the same memory with the same shape and strides, unchanged since; false for inference
   /// tensors.
   bool is(const torch::Tensor& other) const;
+  torch::Tensor zeros() const { return torch::zeros_like(tensor_); }
 
  private:
   static int64_t version_of(const torch::Tensor& t) { return t.is_inference() ? -1 : t._version(); }
@@ -48,9 +49,13 @@ struct Door {
   /// ArgumentError unless `t` is a defined, dense tensor of the solver's type and device with this shape; -1
   /// stands for any size.
   void require(const torch::Tensor& t, const char* field, torch::IntArrayRef shape) const;
+  /// The number of columns of an F, which has 1 to as many rows.
+  int64_t features_of_weight(const torch::Tensor& F) const;
   /// X as a contiguous tensor, checked to be finite (on a GPU only where it requires no gradient). A leaf
   /// tensor is checked once per version.
   torch::Tensor features(const torch::Tensor& X, int64_t m);
+  /// The same of a sparse X, which must be COO and coalesced.
+  torch::Tensor sparse_features(const torch::Tensor& X, int64_t m);
   /// The index as a contiguous tensor, its range checked once per tensor and version. An undefined index is
   /// returned as it is.
   torch::Tensor index(const torch::Tensor& given);

@@ -28,14 +28,14 @@ double residual(const Propagation& S, const torch::Tensor& Z, const torch::Tenso
   check(S);
   const detail::WithoutAutograd mode;
   return with_our_errors("residual", [&] {
-    const int64_t m = F.defined() && F.dim() == 2 ? F.size(0) : -1;
-    const auto f = in_float64(F, "F", m, m), z = in_float64(Z, "Z", S.nodes, m),
+    const bool matrix = F.defined() && F.dim() == 2;
+    const int64_t m = matrix ? F.size(1) : -1, rows = matrix && F.size(0) <= m ? F.size(0) : m;
+    const auto f = in_float64(F, "F", rows, m), z = in_float64(Z, "Z", S.nodes, m),
                x = in_float64(X, "X", S.nodes, m);
     if (z.numel() == 0) return 0.0;
     const SparseProduct product(S, torch::kFloat64, torch::kCPU);
     const auto propagated = adjoint ? product.scatter(z) : product.gather(z);
-    const auto gap =
-        (z - gamma * propagated.mm(Contraction(f, gamma, epsilon).g()) - x).norm().item<double>();
+    const auto gap = (z - gamma * times_g(propagated, f, epsilon) - x).norm().item<double>();
     const double size = x.norm().item<double>();
     return size > 0 ? gap / size : gap;
   });

@@ -9,11 +9,22 @@
 #include "eignn/error.h"
 #include "eignn/planner.h"
 #include "equilibrium/door.h"
+#include "equilibrium/feature_cache.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/thin_equilibrium.h"
 #include "graph/nearest_name.h"
 
 namespace eignn {
+
+namespace detail {
+
+struct ThinState {
+  std::shared_ptr<const ThinProblem> problem;
+  FeatureCache<std::shared_ptr<const FeatureProduct>> features;
+};
+
+}  // namespace detail
 
 namespace {
 
@@ -45,7 +56,7 @@ class EmptyEquilibrium : public Equilibrium {
 
  private:
   ScaledRows do_rows(const torch::Tensor& index) const override {
-    return {zero_.new_zeros({index.defined() ? index.size(0) : nodes_, zero_.size(0)}), {}};
+    return {zero_.new_zeros({index.defined() ? index.size(0) : nodes_, zero_.size(1)}), {}};
   }
   Gradients do_pull(const torch::Tensor&, const ScaledRows&, bool want_X) const override {
     Gradients out;
@@ -55,7 +66,7 @@ class EmptyEquilibrium : public Equilibrium {
   }
 
   int64_t nodes_;
-  torch::Tensor zero_;  // (m, m)
+  torch::Tensor zero_;  // of F's shape
 };
 
 void require_options(const SolverOptions& options, int64_t features) {
@@ -181,11 +192,10 @@ Gradients Equilibrium::pull_with_moments(const torch::Tensor& index, const Scale
 ProjectedGradients Equilibrium::pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                                const torch::Tensor& C) const {
   return checked([&](const detail::Inputs& inputs, detail::Door& door) -> ProjectedGradients {
-    const int64_t m = inputs.features;
-    door.require(C, "C", {m, -1});
+    door.require(C, "C", {inputs.features, -1});
     const auto at = door.index(index);
     door.require(cotangent, "cotangent", {door.rows(at), C.size(1)});
-    if (C.size(1) == 0) return {C.new_zeros({m, m}), C.new_zeros({m, 0})};
+    if (C.size(1) == 0) return {inputs.F.zeros(), torch::zeros_like(C)};
     return do_pull_projected(at, cotangent.detach(), C.detach());
   });
 }
@@ -237,13 +247,14 @@ Solver::Solver(std::shared_ptr<const Propagation> S, const SolverOptions& option
 std::shared_ptr<const Equilibrium> Solver::solve(const torch::Tensor& F, const torch::Tensor& X) {
   return detail::under_lock(*door_, name(), [&]() -> std::shared_ptr<const Equilibrium> {
     const Stopwatch watch;
-    door_->require(F, "F", {-1, -1});
-    const int64_t m = F.size(0);
-    door_->require(F, "F", {m, m});
-    const auto x = door_->features(X, m);
+    const int64_t m = door_->features_of_weight(F);
+    const auto x = X.defined() && X.is_sparse() && !takes_thin_F() ? door_->sparse_features(X, m)
+                                                                   : door_->features(X, m);
     std::shared_ptr<Equilibrium> solved;
     if (door_->nodes == 0 || m == 0)
       solved = std::make_shared<EmptyEquilibrium>(door_->nodes, F.detach());
+    else if (narrows(F, X))
+      solved = solve_thin(F.is_inference() ? F.clone() : F.detach(), x);
     else
       solved = do_solve(F.is_inference() ? F.clone() : F.detach().contiguous(), x);
     solved->inputs_ = std::make_shared<detail::Inputs>(detail::Inputs{
@@ -253,17 +264,29 @@ std::shared_ptr<const Equilibrium> Solver::solve(const torch::Tensor& F, const t
   });
 }
 
+std::shared_ptr<Equilibrium> Solver::solve_thin(const torch::Tensor& F, const torch::Tensor& X) {
+  if (!thin_)
+    thin_ = std::make_shared<detail::ThinState>(
+        detail::ThinState{std::make_shared<detail::ThinProblem>(detail::ThinProblem{
+                              S_, SparseProduct(*S_, options_.dtype, options_.device), options_}),
+                          {}});
+  const auto prepared = [](const torch::Tensor& x) { return std::make_shared<const FeatureProduct>(x); };
+  return detail::solve_thin(
+      thin_->problem, F, X.requires_grad() ? prepared(X) : thin_->features.get(X, prepared),
+      [this](const torch::Tensor& f, const torch::Tensor& x) { return do_solve(f, x); });
+}
+
 std::shared_ptr<const Projection> Solver::project(const torch::Tensor& F, const torch::Tensor& X,
                                                   const torch::Tensor& C) {
   return detail::under_lock(*door_, name(), [&]() -> std::shared_ptr<const Projection> {
     const Stopwatch watch;
-    door_->require(F, "F", {-1, -1});
-    const int64_t m = F.size(0);
-    door_->require(F, "F", {m, m});
-    const auto x = door_->features(X, m);
+    const int64_t m = door_->features_of_weight(F);
+    const auto x = X.defined() && X.is_sparse() && !takes_thin_F() ? door_->sparse_features(X, m)
+                                                                   : door_->features(X, m);
     door_->require(C, "C", {m, -1});
-    const bool empty = door_->nodes == 0 || m == 0 || C.size(1) == 0;
-    auto projection = empty
+    // A thin F's Z is not formed for its projections either.
+    const bool by_solve = door_->nodes == 0 || m == 0 || C.size(1) == 0 || narrows(F, X);
+    auto projection = by_solve
                           ? Solver::do_project(F, X, C.detach())
                           : do_project(F.is_inference() ? F.clone() : F.detach().contiguous(), x, C.detach());
     projection->inputs_ = std::make_shared<detail::Inputs>(

@@ -50,7 +50,7 @@ struct Sizes {
         eigen_entries(bases.entries),
         tolerance(backward_tolerance(r.options)),
         gamma(r.options.gamma),
-        stay(r.options.fixed_features),
+        stay(r.options.fixed_features && !r.thin),
         all(r.reads == Reads::all_nodes),
         scores(r.reads == Reads::scores_only),
         symmetric(r.S.symmetric),

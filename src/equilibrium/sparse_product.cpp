@@ -88,11 +88,14 @@ torch::Tensor compressed_rows(const torch::Tensor& begin, const torch::Tensor& c
 }  // namespace
 
 SparseEntries entries_of(const torch::Tensor& matrix) {
-  const auto dense = matrix.to(torch::kCPU), place = dense.nonzero();  // in row order
-  const auto row = place.select(1, 0), column = place.select(1, 1).contiguous();
-  const auto begin = row.bincount({}, dense.size(0)).cumsum(0);
-  const auto value = dense.index({row, column}).to(torch::kFloat64).contiguous();
-  SparseEntries out{dense.size(1), {0}, {}, {}};
+  const auto here = matrix.to(torch::kCPU);
+  // In row order.
+  const auto place = here.is_sparse() ? here.indices() : here.nonzero().t();
+  const auto row = place.select(0, 0).contiguous(), column = place.select(0, 1).contiguous();
+  const auto begin = row.bincount({}, here.size(0)).cumsum(0);
+  const auto value =
+      (here.is_sparse() ? here.values() : here.index({row, column})).to(torch::kFloat64).contiguous();
+  SparseEntries out{here.size(1), {0}, {}, {}};
   out.begin.insert(out.begin.end(), begin.data_ptr<int64_t>(), begin.data_ptr<int64_t>() + begin.numel());
   out.column.assign(column.data_ptr<int64_t>(), column.data_ptr<int64_t>() + column.numel());
   out.value.assign(value.data_ptr<double>(), value.data_ptr<double>() + value.numel());

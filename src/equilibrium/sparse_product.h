@@ -20,7 +20,7 @@ struct SparseEntries {
   int64_t rows() const { return static_cast<int64_t>(begin.size()) - 1; }
 };
 
-/// The non-zero entries of a dense matrix.
+/// The non-zero entries of a dense matrix, or those of a sparse one (COO, coalesced).
 SparseEntries entries_of(const torch::Tensor& matrix);
 
 /// A sparse matrix in the memory of this process, in the format that its device reads. `apply(Z)`, also

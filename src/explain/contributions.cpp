@@ -21,6 +21,7 @@
 #include <set>
 #include <utility>
 
+#include "data/sparse_tensor.h"
 #include "eignn/error.h"
 #include "equilibrium/tf32.h"
 #include "explain/explainer.h"
@@ -75,12 +76,14 @@ void for_blocks(int64_t rows, const Work& work) {
 }  // namespace
 
 Explainer::Explainer(Model& model, const Dataset& data, const TrainConfig& config, ScoreUnits units)
-    : fixed_(model, data.features.to(model.type().device())),
+    : fixed_(model, dense_matrix(data.features, "an explanation").to(model.type().device())),
       model_(model),
       equilibria_(dynamic_cast<EquilibriumModel*>(&model)),
       data_(data),
       config_(config),
-      units_(std::move(units)) {}
+      units_(std::move(units)) {
+  if (data.features.is_sparse()) model_.use_features(fixed_.X());  // every part reads rows
+}
 
 bool Explainer::directed() const {
   return config_.further_directions.empty() && config_.propagation.direction != Direction::undirected;

@@ -136,12 +136,10 @@ EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, con
   std::vector<double> p(S.entries(), 0.0);
   const auto& solver = equilibria_->solver_of(equilibria_->place_of(node).graph).options();
   for (size_t j = 0; j < W.size(); ++j) {
-    const auto g = Contraction(equilibria_->propagation_weight(static_cast<int64_t>(j)).detach(),
-                               solver.gamma, solver.epsilon)
-                       .g();
+    const auto F = equilibria_->propagation_weight(static_cast<int64_t>(j)).detach();
     // Z = γ g Z S + H P: S_ij carries γ g z_i to node j and, where P = S, h_i too.
-    add_sensitivities(S, HostRows(graph.solved[j]->rows()), HostRows({W[j].values.mm(g), W[j].exponents}),
-                      solver.gamma, p);
+    add_sensitivities(S, HostRows(graph.solved[j]->rows()),
+                      HostRows({times_g(W[j].values, F, solver.epsilon), W[j].exponents}), solver.gamma, p);
     if (equilibria_->starts_from_neighbours(static_cast<int64_t>(j)))
       add_sensitivities(S, HostRows({graph.H, {}}), HostRows(W[j]), 1, p);
   }

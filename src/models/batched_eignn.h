@@ -23,7 +23,7 @@ class BatchedHead;
 ///     …; model.solve();  // after F and B were changed in place
 class BatchedEignn {
  public:
-  /// F is (runs, m, m), B (runs, classes, m). ArgumentError for other heads.
+  /// F is (runs, rows, m), B (runs, classes, m). ArgumentError for other heads.
   BatchedEignn(std::shared_ptr<const SharedSeries> shared, Head head, double dropout, torch::Tensor F,
                torch::Tensor B);
   ~BatchedEignn();

@@ -22,8 +22,9 @@ struct Channel {
 /// by side and of the F.
 std::vector<Channel> channels_of(const EignnOptions& options, size_t directions);
 
-/// The initial F (m, m), float64.
-torch::Tensor starting_F(Start start, int64_t m, at::Generator generator);
+/// The initial F (rows, m), float64. A thin one, of fewer rows than columns, is column-major: products with
+/// the features read its columns.
+torch::Tensor starting_F(Start start, int64_t rows, int64_t m, at::Generator generator);
 
 /// A graph as the channels see it: a solver for each direction, and S itself where a channel starts from the
 /// neighbours.

@@ -9,8 +9,8 @@
 namespace eignn {
 
 /// ArgumentError unless X is a dense matrix of real numbers, of at least one row and one column, all of them
-/// finite in this type.
-void check_features(const torch::Tensor& X, const torch::TensorOptions& type);
+/// finite in this type. With `sparse` it may be a sparse tensor (COO, coalesced) without a gradient.
+void check_features(const torch::Tensor& X, const torch::TensorOptions& type, bool sparse = false);
 
 void check_classes(int64_t classes);
 

@@ -20,6 +20,7 @@
 #include "models/equilibrium_stack.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
+#include "models/sparse_features.h"
 #include "models/unit_rows.h"
 
 namespace eignn {
@@ -44,7 +45,7 @@ class Eignn : public Model, public EquilibriumModel {
     };
     for (size_t k = 0; k < channels_.size(); ++k)
       F_.push_back(parameter(channels_.size() == 1 ? "F" : "F" + std::to_string(k),
-                             starting_F(options.start, m, generator)));
+                             starting_F(options.start, rows_of_F(options, m), m, generator)));
     const int64_t width = m * static_cast<int64_t>(channels_.size());
     if (options.head == Head::residual) {
       residual_ = register_module(
@@ -69,9 +70,8 @@ class Eignn : public Model, public EquilibriumModel {
     }
     if (options.intercept) intercept_ = parameter("intercept", torch::zeros({classes}, torch::kFloat64));
     for (GraphPart& part : parts) {
-      const auto rows = graphs_.rows_of(parts_.size(), X).to(type_);
-      parts_.push_back({ChannelGraph(std::move(part), channels_, type_), {}, {}, {}, {}, {}});
-      use(parts_.back(), rows);
+      const auto rows = in_type(graphs_.rows_of(parts_.size(), X), type_);
+      parts_.push_back({ChannelGraph(std::move(part), channels_, type_), rows, {}, {}, {}});
       parts_.back().solved.resize(F_.size());
     }
   }
@@ -149,6 +149,8 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
  protected:
+  bool takes_sparse_features() const override { return true; }
+
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const Place place = graphs_.stacked(index);
     if (place.graphs.empty()) return torch::zeros({0, classes()}, type_);
@@ -157,7 +159,7 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   void do_use_features(const torch::Tensor& X) override {
-    for (size_t g = 0; g < parts_.size(); ++g) use(parts_[g], graphs_.rows_of(g, X).to(type_));
+    for (size_t g = 0; g < parts_.size(); ++g) parts_[g].use(in_type(graphs_.rows_of(g, X), type_));
     forget();  // they were solved for other features
     projection_ = nullptr;
   }
@@ -204,25 +206,18 @@ class Eignn : public Model, public EquilibriumModel {
   struct Part {
     ChannelGraph graph;
     torch::Tensor X;
-    Features entries;  // of X, for the encoder
     Encoder::Kept encoded;
     std::vector<torch::Tensor> sources_of_X;  // X P of each channel; empty: not asked for yet
     // The last solve for each F. Z depends on F and X alone, so the evaluation after a step and the next
     // training step share it.
     std::vector<std::shared_ptr<const Equilibrium>> solved;
+
+    void use(const torch::Tensor& features) {
+      X = features;
+      encoded = {};
+      sources_of_X.clear();
+    }
   };
-
-  void use(Part& part, const torch::Tensor& X) const {
-    part.X = X;
-    part.entries = options_.encoder > 0 ? Features(X) : Features();
-    part.encoded = {};
-    part.sources_of_X.clear();
-  }
-
-  // What the equilibria of a graph start from.
-  torch::Tensor encoded(Part& part) const {
-    return options_.encoder > 0 ? encoder_(part.entries, part.encoded) : part.X;
-  }
 
   // H P of each channel. Those of features that do not change are kept.
   std::vector<torch::Tensor> sources(Part& part, const torch::Tensor& H) const {
@@ -319,7 +314,7 @@ class Eignn : public Model, public EquilibriumModel {
     std::vector<double> sizes;
     for (const size_t g : place.graphs) {
       Part& part = parts_[g];
-      const auto from = sources(part, encoded(part));
+      const auto from = sources(part, encoder_(part.X, part.encoded));
       std::vector<torch::Tensor> blocks, mean, variance;
       for (size_t k = 0; k < F_.size(); ++k) {
         const auto [rows, moments] =
@@ -355,7 +350,7 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   ScaledRows Z_of(Part& part, const torch::Tensor& index) {
-    const auto from = sources(part, encoded(part));
+    const auto from = sources(part, encoder_(part.X, part.encoded));
     const auto state = [&](size_t k) {
       return equilibrium(part.graph.solver(channels_[k]), F_[k], from[k], index, solved(part, k, from[k]));
     };
@@ -399,7 +394,8 @@ class Eignn : public Model, public EquilibriumModel {
     std::vector<torch::Tensor> below;
     for (const size_t g : place.graphs) below.push_back(parts_[g].X);
     const auto rows = below.size() == 1 ? below[0] : torch::cat(below, 0);
-    return place.index.defined() ? rows.index_select(0, place.index) : rows;
+    const auto at_index = place.index.defined() ? rows.index_select(0, place.index) : rows;
+    return at_index.is_sparse() ? at_index.to_dense() : at_index;
   }
 
   EignnOptions options_;
@@ -426,7 +422,8 @@ std::shared_ptr<Model> made_eignn(std::vector<GraphPart> parts, const torch::Ten
   if (!parts[0].solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");
   const SolverOptions& first = parts[0].solver->options();
   check(options);
-  check_features(X, first.dtype);
+  // A stack without an encoder adds states to features.
+  check_features(X, first.dtype, /*sparse=*/options.encoder > 0 || !is_stack(options));
   check_classes(classes);
   const auto check_solver = [&](const Solver* solver, const std::vector<int64_t>& nodes) {
     if (!solver) throw ArgumentError("solver", "a graph has no solver", "make one with make_solver");

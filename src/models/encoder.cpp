@@ -11,7 +11,7 @@ namespace eignn {
 namespace {
 
 struct Encoded {
-  Features X;
+  std::shared_ptr<const FeatureProduct> X;
   torch::Tensor H;
   bool relu;
 };
@@ -28,7 +28,7 @@ class EncodedFunction : public torch::autograd::Function<EncodedFunction> {
                                                  torch::autograd::variable_list gradients) {
     const Encoded& encoded = saved_for_backward<Encoded>(context);
     const auto G = encoded.relu ? gradients[0] * (encoded.H > 0) : gradients[0];
-    return {encoded.X.transposed_mm(G).t(), G.sum(0), torch::Tensor()};
+    return {encoded.X->transposed_times(G.contiguous()).t(), G.sum(0), torch::Tensor()};
   }
 };
 
@@ -39,20 +39,27 @@ Encoder::Encoder(torch::Tensor W, torch::Tensor b, Activation activation)
 
 torch::Tensor Encoder::operator()(const torch::Tensor& X) const {
   if (!W_.defined()) return X;
+  if (X.is_sparse()) {
+    Kept once;
+    return (*this)(X, once);
+  }
   const auto H = torch::addmm(b_, X, W_.t());
   return activation_ == Activation::relu ? torch::relu(H) : H;
 }
 
-torch::Tensor Encoder::operator()(const Features& X, Kept& kept) const {
-  if (!W_.defined() || X.dense().requires_grad()) return (*this)(X.dense());
+torch::Tensor Encoder::operator()(const torch::Tensor& X, Kept& kept) const {
+  if (!W_.defined() || X.requires_grad()) return (*this)(X);
   const bool relu = activation_ == Activation::relu;
+  if (!kept.product || !kept.X.is_same(X)) kept = {X, std::make_shared<const FeatureProduct>(X)};
   if (!kept.H.defined() || kept.version_of_W != W_._version() || kept.version_of_b != b_._version()) {
     const torch::NoGradGuard guard;
-    auto H = X.mm(W_.t()).add_(b_);
-    kept = {relu ? H.relu_() : H, static_cast<int64_t>(W_._version()), static_cast<int64_t>(b_._version())};
+    auto H = kept.product->times(W_.t().contiguous()).add_(b_);
+    kept.H = relu ? H.relu_() : H;
+    kept.version_of_W = W_._version();
+    kept.version_of_b = b_._version();
   }
   if (!torch::GradMode::is_enabled()) return kept.H;
-  return EncodedFunction::apply(W_, b_, backward_state(Encoded{X, kept.H, relu}));
+  return EncodedFunction::apply(W_, b_, backward_state(Encoded{kept.product, kept.H, relu}));
 }
 
 }  // namespace eignn

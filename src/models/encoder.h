@@ -4,9 +4,10 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "eignn/options.h"
-#include "models/features.h"
+#include "equilibrium/feature_product.h"
 
 namespace eignn {
 
@@ -17,18 +18,19 @@ class Encoder {
   /// W is (width, features), b is (width).
   Encoder(torch::Tensor W, torch::Tensor b, Activation activation);
 
-  /// H, differentiable in W, b and X.
+  /// H for dense or sparse features, differentiable in W and b, and in a dense X.
   torch::Tensor operator()(const torch::Tensor& X) const;
 
-  /// H of features that stay, the last time that it was asked for.
+  /// What is known of one graph's features.
   struct Kept {
-    torch::Tensor H;
+    torch::Tensor X;
+    std::shared_ptr<const FeatureProduct> product;  // with X, whose zeros are skipped where that pays
+    torch::Tensor H;                                // for W and b of these versions
     int64_t version_of_W = -1, version_of_b = -1;
   };
   /// The same. Where X needs no gradient, H is the same memory in every call until W or b changes, so that an
-  /// equilibrium that was solved for it in an evaluation serves the next training step; and zeros of X are
-  /// skipped.
-  torch::Tensor operator()(const Features& X, Kept& kept) const;
+  /// equilibrium that was solved for it in an evaluation serves the next training step.
+  torch::Tensor operator()(const torch::Tensor& X, Kept& kept) const;
 
  private:
   torch::Tensor W_, b_;

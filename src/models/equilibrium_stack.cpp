@@ -24,6 +24,7 @@
 #include "models/encoder.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
+#include "models/sparse_features.h"
 #include "models/unit_rows.h"
 
 namespace eignn {
@@ -36,8 +37,9 @@ class LayerWeights : public torch::nn::Module {
   LayerWeights(const EignnOptions& options, size_t channels, int64_t from, int64_t mixed,
                const torch::TensorOptions& type, at::Generator generator) {
     for (size_t k = 0; k < channels; ++k)
-      F.push_back(register_parameter(channels == 1 ? "F" : "F" + std::to_string(k),
-                                     starting_F(options.start, from, generator).to(type)));
+      F.push_back(
+          register_parameter(channels == 1 ? "F" : "F" + std::to_string(k),
+                             starting_F(options.start, rows_of_F(options, from), from, generator).to(type)));
     const int64_t states = from * std::max<int64_t>(1, static_cast<int64_t>(channels));
     width = mixed > 0 ? mixed : states;
     if (mixed > 0) {
@@ -126,6 +128,8 @@ class EquilibriumStack : public Model {
   }
 
  protected:
+  bool takes_sparse_features() const override { return options_.encoder > 0; }
+
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const auto [graphs, rows] = graphs_.stacked(index);
     if (graphs.empty()) return torch::zeros({0, classes()}, type());
@@ -147,7 +151,7 @@ class EquilibriumStack : public Model {
       H = out;
     }
     const auto f =
-        residual_ ? residual_->forward(heard[0], X_of(graphs).index_select(0, rows),
+        residual_ ? residual_->forward(heard[0], dense_rows(X_of(graphs), rows),
                                        [&](const torch::Tensor& h) { return dropout(h, options_.dropout); })
                   : jumped(heard).mm(B_.t());
     return intercept_.defined() ? f + intercept_ : f;
@@ -155,7 +159,7 @@ class EquilibriumStack : public Model {
 
   void do_use_features(const torch::Tensor& X) override {
     X_.clear();
-    for (size_t g = 0; g < parts_.size(); ++g) X_.push_back({Features(graphs_.rows_of(g, X).to(type())), {}});
+    for (size_t g = 0; g < parts_.size(); ++g) X_.push_back({in_type(graphs_.rows_of(g, X), type()), {}});
   }
 
  private:
@@ -172,7 +176,7 @@ class EquilibriumStack : public Model {
 
   // A graph's features, and H_0 of them.
   struct GraphFeatures {
-    Features X;
+    torch::Tensor X;
     Encoder::Kept encoded;
   };
 
@@ -182,8 +186,13 @@ class EquilibriumStack : public Model {
 
   torch::Tensor X_of(const std::vector<size_t>& graphs) const {
     std::vector<torch::Tensor> below;
-    for (const size_t g : graphs) below.push_back(X_[g].X.dense());
+    for (const size_t g : graphs) below.push_back(X_[g].X);
     return stacked(below);
+  }
+
+  static torch::Tensor dense_rows(const torch::Tensor& X, const torch::Tensor& rows) {
+    const auto at = X.index_select(0, rows);
+    return at.is_sparse() ? at.to_dense() : at;
   }
 
   // [Z_1 | Z_2 | …] of layer l for H, whose rows are those of these graphs, one below the other; at `rows`

@@ -50,10 +50,6 @@ struct Features::Pattern {
   torch::Tensor flat;  // positions in the flattened X
   Places straight, transposed;
   torch::Tensor order;  // of the entries in `transposed`
-
-  torch::Tensor transposed_times(const torch::Tensor& entries, const torch::Tensor& G) const {
-    return transposed.times(entries.index_select(0, order), G);
-  }
 };
 
 namespace {
@@ -73,8 +69,8 @@ class ProductFunction : public torch::autograd::Function<ProductFunction<Pattern
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     const Pattern& pattern = *saved_for_backward<Shared>(context);
-    return {pattern.transposed_times(context->get_saved_variables()[0], gradients[0]), torch::Tensor(),
-            torch::Tensor()};
+    const auto entries = context->get_saved_variables()[0].index_select(0, pattern.order);
+    return {pattern.transposed.times(entries, gradients[0]), torch::Tensor(), torch::Tensor()};
   }
 };
 
@@ -103,11 +99,6 @@ torch::Tensor Features::dense() const {
 
 torch::Tensor Features::mm(const torch::Tensor& W) const {
   return pattern_ ? ProductFunction<Pattern>::apply(W, entries_, backward_state(pattern_)) : X_.mm(W);
-}
-
-torch::Tensor Features::transposed_mm(const torch::Tensor& G) const {
-  const torch::NoGradGuard guard;
-  return pattern_ ? pattern_->transposed_times(entries_, G) : X_.t().mm(G);
 }
 
 Features Features::changed(const std::function<torch::Tensor(const torch::Tensor&)>& change) const {

@@ -18,8 +18,6 @@ class Features {
   torch::Tensor dense() const;
   /// X W, differentiable in W and, where X requires a gradient, in X.
   torch::Tensor mm(const torch::Tensor& W) const;
-  /// Xᵀ G, without a gradient.
-  torch::Tensor transposed_mm(const torch::Tensor& G) const;
   /// The features with `change` applied to their entries. It must map 0 to 0, because only the non-zero
   /// entries may be passed to it.
   Features changed(const std::function<torch::Tensor(const torch::Tensor&)>& change) const;

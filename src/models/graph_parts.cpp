@@ -42,7 +42,9 @@ int64_t GraphParts::nodes(size_t g) const {
 
 torch::Tensor GraphParts::rows_of(size_t g, const torch::Tensor& X) const {
   const torch::Tensor& nodes = nodes_of_.at(g);
-  return nodes.defined() ? X.index_select(0, nodes.to(X.device())) : X;
+  if (!nodes.defined()) return X;
+  const auto rows = X.index_select(0, nodes.to(X.device()));
+  return rows.is_sparse() ? rows.coalesce() : rows;
 }
 
 torch::Tensor GraphParts::on_host(const torch::Tensor& index) const {

@@ -33,7 +33,7 @@ torch::Tensor Model::scores(const torch::Tensor& index) {
 
 void Model::use_features(const torch::Tensor& X) {
   return with_our_errors("use_features", [&]() -> void {
-    check_features(X, shape_.type);
+    check_features(X, shape_.type, takes_sparse_features());
     if (X.size(0) != shape_.nodes || X.size(1) != shape_.features)
       throw ArgumentError("X",
                           fmt::format("the features are {} by {}, and the model's are {} by {}", X.size(0),

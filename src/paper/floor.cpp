@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "data/sparse_tensor.h"
 #include "equilibrium/fingerprint.h"
 #include "equilibrium/stopwatch.h"
 #include "graph/unique_components.h"
@@ -97,16 +98,19 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
   EpochShape shape;
   shape.features = dataset.feature_count();
   shape.classes = dataset.classes;
+  const int64_t columns = model.encoder > 0 ? model.encoder : shape.features;
+  if (model.rank > 0 && model.rank < columns && solver != "published") shape.rank = model.rank;
   shape.bytes_per_number = static_cast<int64_t>(torch::elementSize(torch_dtype(config.dtype)));
   shape.node_space = solver == "deflated" || solver == "picard";
   shape.eigenbasis = solver != "direct" && solver != "sparse" && !shape.node_space;
   shape.skips_zeros = solver == "deflated";
   shape.reads_all = model.head == Head::batch_norm;
-  shape.scores_alone = solver == "krylov" && model.head == Head::plain && model.gamma < 1 &&
-                       model.encoder == 0 && model.equilibria == 1 && dataset.graphs() == 1;
+  shape.scores_alone = shape.rank == 0 && solver == "krylov" && model.head == Head::plain &&
+                       model.gamma < 1 && model.encoder == 0 && model.equilibria == 1 &&
+                       dataset.graphs() == 1;
   const Split& split = dataset.splits.at(std::stoll(config.split));
   const auto train = flags_of(split.train, dataset.nodes()), val = flags_of(split.val, dataset.nodes());
-  const auto features = dataset.features.contiguous();
+  const auto features = dense_matrix(dataset.features, "the floor").contiguous();
   for (const ComponentKind& kind : unique_components(make_propagation(dataset, config))) {
     RowsByContent rows(features);
     std::vector<ComponentShape> distinct;
@@ -135,10 +139,37 @@ EpochShape epoch_shape(const TrainConfig& config, const Dataset& dataset, const 
   return shape;
 }
 
+namespace {
+
+// With r rows in F: an equilibrium of width r, and products with the entries of X.
+std::vector<Work> thin_step_work(const EpochShape& shape, const Sums& s) {
+  const auto m = static_cast<double>(shape.features), c = static_cast<double>(shape.classes),
+             r = static_cast<double>(shape.rank), steps = static_cast<double>(shape.optimiser_steps);
+  const double n = s.nodes, t = s.train, e = s.feature_entries, at_train = e * t / std::max(n, 1.0);
+  return in_bytes(
+      {{"FFᵀ, one triangle", steps * m * r * r, steps * m * r},
+       {"X Fᵀ", 2 * e * r, e + m * r + n * r},
+       {"F X S", 2 * s.entries * r, s.entries + 2 * n * r},
+       {"Ỹ, one product with FFᵀ", 2 * n * r * r, 2 * n * r},
+       between_bases("Ỹ at the training nodes", shape, r, s, t, s.train_pairs),
+       {"B: scores and ∇B", 4 * (at_train + t * r + m * r) * c, at_train + t * r + 2 * m * (r + c)},
+       between_bases("∇Ỹ back", shape, r, s, t, s.train_pairs),
+       {"V, one product with FFᵀ", 2 * n * r * r, 2 * n * r},
+       {"V Sᵀ", 2 * s.entries * r, s.entries + 2 * n * r},
+       {"V' Xᵀ", 2 * e * r, e + m * r + n * r},
+       {"V' Ỹᵀ", 2 * n * r * r, 2 * n * r},
+       {"∇F, two products with F", steps * 4 * m * r * r, steps * 4 * m * r},
+       {"Adam", 0, steps * 7 * m * (r + c)}},
+      shape);
+}
+
+}  // namespace
+
 std::vector<Work> step_work(const EpochShape& shape) {
   const auto m = static_cast<double>(shape.features), classes = static_cast<double>(shape.classes),
              steps = static_cast<double>(shape.optimiser_steps);
   const Sums s = sums_over(shape, [&](const ComponentShape& c) { return in_step(shape, c); });
+  if (shape.rank > 0) return thin_step_work(shape, s);
   const double n = s.nodes, t = s.train;
   if (shape.scores_alone)
     return in_bytes({{"FᵀF, one triangle", m * m * m, 2 * m * m},
@@ -171,6 +202,14 @@ std::vector<Work> evaluation_work(const EpochShape& shape) {
   const Sums fresh =
       sums_over(shape, [&](const ComponentShape& c) { return !in_step(shape, c) && c.val > 0; });
   const Sums s = sums_over(shape, [](const ComponentShape& c) { return c.val > 0; });
+  if (shape.rank > 0) {
+    const auto r = static_cast<double>(shape.rank);
+    const double at_val = s.feature_entries * s.val / std::max(s.nodes, 1.0);
+    return in_bytes(
+        {between_bases("Ỹ at the validation nodes", shape, r, s, s.val, s.val_pairs),
+         {"B: scores", 2 * (at_val + s.val * r + m * r) * classes, at_val + s.val * r + m * (r + classes)}},
+        shape);
+  }
   if (shape.scores_alone)
     return in_bytes({{"scores at the validation nodes", 2 * s.val_pairs * classes, s.val_pairs}}, shape);
   return in_bytes(

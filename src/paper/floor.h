@@ -23,6 +23,7 @@ struct ComponentShape {
 /// The sizes that determine the work of an epoch, for one F and no encoder.
 struct EpochShape {
   int64_t features = 0, classes = 0;
+  int64_t rank = 0;             // rows of a thin F; 0: as many as features
   int64_t optimiser_steps = 1;  // per epoch; more than one with batches of graphs
   int64_t bytes_per_number = 4;
   /// The solver works in the eigenbasis of S, and Z is formed only at the rows that are read. Otherwise it

@@ -23,7 +23,8 @@ inline const std::vector<std::string>& heterophilic_sets() {
 
 /// What `bench scaling` varies, and the solvers that it measures (measure_scaling.h).
 inline const std::vector<std::string>& scaling_axes() {
-  static const std::vector<std::string> axes = {"nodes", "features", "density", "components"};
+  static const std::vector<std::string> axes = {"nodes",      "features", "density",
+                                                "components", "wide",     "identity"};
   return axes;
 }
 inline const std::vector<std::string>& scaling_solvers() {

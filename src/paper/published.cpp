@@ -76,6 +76,8 @@ class PublishedSolver : public Solver {
   const char* name() const override { return "published"; }
   bool shares_solves() const override { return false; }  // every forward pass decomposes g again
 
+  bool takes_thin_F() const override { return true; }  // it forms g whatever F's rank
+
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     return std::make_shared<PublishedEquilibrium>(spectrum_, F, X.detach(), options_);
   }

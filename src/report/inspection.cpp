@@ -9,6 +9,7 @@
 #include "data/catalogue.h"
 #include "data/edge_weights.h"
 #include "data/graph_file.h"
+#include "data/sparse_tensor.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/extremes.h"
 #include "equilibrium/torch_errors.h"
@@ -35,13 +36,15 @@ void add_row(ContentHash& hash, const torch::Tensor& table, int64_t v) {
 // The number of nodes that repeat an earlier one, with the same features, label, neighbours and weights.
 int64_t duplicate_nodes(const Dataset& dataset) {
   const Graph both_ways = dataset.graph.symmetrised();
-  const auto X = dataset.features.contiguous(), labels = dataset.labels.contiguous();
+  const MatrixRows X(dataset.features);
+  const auto labels = dataset.labels.contiguous();
   std::unordered_set<std::string> seen;
   int64_t duplicates = 0;
   for (int64_t v = 0; v < dataset.nodes(); ++v) {
     const int64_t begin = both_ways.row_begin[v], end = both_ways.row_begin[v + 1];
     ContentHash hash;
-    add_row(hash, X, v);
+    const std::string features = X.bytes(v);
+    hash.add(features.data(), features.size());
     add_row(hash, labels, v);
     hash.add(both_ways.target.data() + begin, static_cast<size_t>(end - begin) * sizeof(int64_t));
     if (!both_ways.weight.empty())

@@ -3,8 +3,12 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
+
+#include "data/sparse_tensor.h"
 
 namespace eignn {
 
@@ -13,17 +17,15 @@ namespace {
 // The features of each node as bytes.
 class FeatureRows {
  public:
-  explicit FeatureRows(const Dataset& dataset)
-      : X_(dataset.features.contiguous()),
-        bytes_(X_.nbytes() / static_cast<size_t>(std::max<int64_t>(dataset.nodes(), 1))) {}
-
-  std::string_view of(int64_t v) const {
-    return {static_cast<const char*>(X_.data_ptr()) + static_cast<size_t>(v) * bytes_, bytes_};
+  explicit FeatureRows(const Dataset& dataset) {
+    const MatrixRows X(dataset.features);
+    for (int64_t v = 0; v < dataset.nodes(); ++v) rows_.push_back(X.bytes(v));
   }
 
+  std::string_view of(int64_t v) const { return rows_[static_cast<size_t>(v)]; }
+
  private:
-  torch::Tensor X_;
-  size_t bytes_;
+  std::vector<std::string> rows_;
 };
 
 // The number of training nodes of each class in a group of nodes.

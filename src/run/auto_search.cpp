@@ -60,14 +60,14 @@ double goodness(const Racer& racer) {
 
 class Race {
  public:
-  Race(const AutoSearch& race, int64_t split_count, bool directed, std::string folder, const RunOne& run_one,
-       const OnRung& on_rung)
+  Race(const AutoSearch& race, int64_t split_count, bool directed, int64_t features, std::string folder,
+       const RunOne& run_one, const OnRung& on_rung)
       : race_(race),
         splits_(split_count),
         folder_(std::move(folder)),
         run_one_(run_one),
         on_rung_(on_rung),
-        portfolio_(race.base, race.given, race.models, directed) {}
+        portfolio_(race.base, race.given, race.models, directed, features) {}
 
   AutoSearchResult run() {
     first_rung();
@@ -380,7 +380,7 @@ AutoSearchResult run_auto_search(const AutoSearch& race, const Dataset& raw, con
   require(race.first_epochs >= 1, "first-epochs", fmt::format("{} is out of range", race.first_epochs),
           "give 1 or more");
   require_validation(raw, race);
-  Race runner(race, split_count, !reads_undirected(raw.graph), folder, run_one, on_rung);
+  Race runner(race, split_count, !reads_undirected(raw.graph), raw.feature_count(), folder, run_one, on_rung);
   if (folder.empty()) return runner.run();
   make_folders(folder);
   const FolderLock lock(folder);

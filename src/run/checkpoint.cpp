@@ -24,10 +24,10 @@ namespace eignn {
 
 namespace {
 // In format 1 the configuration has the fields of all models, in format 2 those of the run's model. Format 3
-// has a digest of the content. Format 4 has a record of the training data; settings that came with it mean in
-// older files what the programs of then did (assign_known).
+// has a digest of the content. Format 4 has a record of the training data. A file of the present format has
+// every setting; those that are not in an older one mean what the programs of then did (assign_known).
 constexpr const char* format_prefix = "eignn-checkpoint-";
-constexpr int format_number = 4, first_sealed_format = 3, first_recorded_format = 4;
+constexpr int format_number = 5, first_sealed_format = 3, first_recorded_format = 4;
 // The state of an unfinished run, from which the best weights so far may be taken.
 constexpr const char* best_prefix = "best.";
 constexpr const char* config_prefix = "config.";
@@ -207,11 +207,13 @@ TrainedModel load_unfinished(const std::string& folder) {
   const std::string path = folder + "/resume.safetensors";
   const SafeTensors content = read_safetensors(path);
   const auto format = content.metadata.find("format");
-  if (format == content.metadata.end() || format->second != resume_format)
+  if (format == content.metadata.end() ||
+      (format->second != resume_format && format->second != last_resume_format))
     throw DataError(folder, "", "this run is not finished, and an older version began it",
                     "go on with it first");
   check_seal(content, path, /*required=*/true);
-  TrainedModel model = model_of(content, path, best_prefix, /*recorded=*/true, /*complete=*/true);
+  TrainedModel model = model_of(content, path, best_prefix, /*recorded=*/true,
+                                /*complete=*/format->second == resume_format);
   if (model.weights().empty())
     throw DataError(folder, "", "this run is not finished, and no epoch of it had a finite validation loss",
                     "go on with it first");
@@ -230,9 +232,9 @@ TrainedModel loaded_model(const std::string& given) {
   }
   const SafeTensors content = read_safetensors(path);
   const int format = format_of(content, path);
-  const bool recorded = format >= first_recorded_format;
   check_seal(content, path, format >= first_sealed_format);
-  return model_of(content, path, "", recorded, /*complete=*/recorded);
+  return model_of(content, path, "", /*recorded=*/format >= first_recorded_format,
+                  /*complete=*/format == format_number);
 }
 
 }  // namespace

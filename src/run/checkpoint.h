@@ -28,7 +28,9 @@ void assign_saved(TrainConfig& config, const std::map<std::string, std::string>&
 
 /// The format of resume.safetensors, which holds the state of an unfinished run and is a checkpoint too: its
 /// best weights so far have names that begin with "best.".
-constexpr const char* resume_format = "eignn-resume-5";
+constexpr const char* resume_format = "eignn-resume-6";
+/// The format before, whose configuration may lack settings.
+constexpr const char* last_resume_format = "eignn-resume-5";
 
 /// Enters the model's widths, settings and record into the metadata and tensors of a file.
 void describe_model(const TrainedModel& model, SafeTensors& content);

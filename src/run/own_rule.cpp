@@ -42,6 +42,9 @@ bool is_directed(const Graph& graph) {
 }  // namespace
 
 OwnChoice choose_own_table(const Dataset& raw) {
+  // A scaled column has no zeros, and an encoder's states no few dimensions that matter.
+  if (raw.features.is_sparse())
+    return {"own-wide", fmt::format("its {} features stay sparse", raw.feature_count())};
   const auto classes = training_classes(raw);
   if (classes.empty()) return {"own", "its labels are not one class a node"};
   const int64_t labels = raw.splits[0].train.numel();

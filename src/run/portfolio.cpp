@@ -53,6 +53,13 @@ bool is_valid(const TrainConfig& config) {
   }
 }
 
+// Below this many features for each of its rows a thin F saves little, and learns less.
+bool is_too_thin(const EignnOptions& model, int64_t features) {
+  constexpr int64_t features_for_a_row = 8;
+  const int64_t columns = model.encoder > 0 ? model.encoder : features;
+  return model.rank > 0 && columns < features_for_a_row * model.rank;
+}
+
 }  // namespace
 
 const std::vector<std::string>& Portfolio::models() {
@@ -66,8 +73,12 @@ const std::vector<std::string>& Portfolio::models() {
 }
 
 Portfolio::Portfolio(const TrainConfig& base, const std::set<std::string>& given,
-                     const std::vector<std::string>& models, bool directed)
-    : directed_(directed), direction_given_(given.count("direction") > 0), seed_(base.seed) {
+                     const std::vector<std::string>& models, bool directed, int64_t features)
+    : directed_(directed),
+      features_(features),
+      direction_given_(given.count("direction") > 0),
+      rank_given_(given.count("rank") > 0),
+      seed_(base.seed) {
   for (const std::string& model : models) {
     const EmbeddedRecipe* recipe = portfolio_of(model);
     if (recipe == nullptr) throw unknown_name("model of a search", "models", model, Portfolio::models());
@@ -108,6 +119,7 @@ std::optional<Candidate> Portfolio::fresh(const OfModel& model, const std::strin
     config.further_directions.clear();
     config.propagation.normalise = Normalisation::sym;
   }
+  if (config.is_eignn() && !rank_given_ && is_too_thin(config.eignn(), features_)) return {};
   if (!is_valid(config) || !seen_.insert(to_toml(config)).second) return {};
   Candidate out{name, {}, config};
   for (const auto& [setting, text] : to_strings(config))

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,10 +26,11 @@ struct Candidate {
 class Portfolio {
  public:
   /// `base` without a recipe; no candidate changes the settings in `given`. On a graph that is not `directed`
-  /// all directions are one. ArgumentError for a model without a portfolio, and for a given setting that none
-  /// of the models reads.
+  /// all directions are one. An opening with a thin F is for data of many `features`. ArgumentError for a
+  /// model without a portfolio, and for a given setting that none of the models reads.
   Portfolio(const TrainConfig& base, const std::set<std::string>& given,
-            const std::vector<std::string>& models, bool directed = true);
+            const std::vector<std::string>& models, bool directed = true,
+            int64_t features = std::numeric_limits<int64_t>::max());
 
   /// The next candidate: the models' openings in turn, then variants. Never one that was there before;
   /// nothing when there is no further one. The order follows from the base and its seed.
@@ -52,7 +54,8 @@ class Portfolio {
   std::optional<Candidate> variant();
 
   bool directed_;
-  bool direction_given_;
+  int64_t features_;
+  bool direction_given_, rank_given_;
   uint64_t seed_, draws_ = 0;
   std::vector<OfModel> models_;
   std::vector<std::pair<size_t, size_t>> waiting_;  // model and opening, the next one last

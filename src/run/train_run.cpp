@@ -36,8 +36,8 @@ namespace eignn {
 namespace {
 
 // Format 2 has the settings of all models, format 3 those of the run's model. Format 4 has a digest of its
-// content, and one of metrics.jsonl; format 5, the present one, a record of the training data, with which it
-// is a checkpoint too (run/checkpoint.h).
+// content, and one of metrics.jsonl; format 5 a record of the training data, with which it is a checkpoint
+// too (run/checkpoint.h). Format 6, the present one, has every setting.
 constexpr const char* first_sealed_format = "eignn-resume-4";
 
 int64_t non_converged(const Trainer& trainer, const RunState& progress) {
@@ -166,10 +166,11 @@ TrainConfig resumed_config(const SafeTensors& content, const std::string& path, 
   TrainConfig config;
   const auto format = content.metadata.find("format");
   const std::string text = format == content.metadata.end() ? "" : format->second;
-  const bool is_present = text == resume_format;
-  if (!is_present && text != first_sealed_format && text != "eignn-resume-2" && text != "eignn-resume-3")
+  const bool is_present = text == resume_format,
+             is_sealed = is_present || text == last_resume_format || text == first_sealed_format;
+  if (!is_sealed && text != "eignn-resume-2" && text != "eignn-resume-3")
     throw ArgumentError("format", "it is of another version");
-  check_seal(content, path, is_present || text == first_sealed_format);
+  check_seal(content, path, is_sealed);
   assign_saved(config, content.metadata, /*complete=*/is_present);
   data_given ? validate_settings(config) : validate(config);
   return config;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 
+#include "data/sparse_tensor.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
 #include "eignn/train.h"
@@ -98,7 +99,7 @@ Dataset without_names(Dataset data) {
       throw DataError(data.name, fmt::format("column '{}'", column.name),
                       "the model was trained on numbers without names, and these are words",
                       "give the features that it was trained on");
-  if (torch::isnan(data.features).any().item<bool>())
+  if (torch::isnan(stored_numbers(data.features)).any().item<bool>())
     throw DataError(data.name, "", "the model was trained on numbers without gaps, and here is one",
                     "fill the gaps first");
   data.columns.clear();

@@ -8,6 +8,7 @@
 #include <queue>
 #include <utility>
 
+#include "data/sparse_tensor.h"
 #include "eignn/error.h"
 
 namespace eignn {
@@ -41,24 +42,22 @@ std::vector<uint64_t> keys_of(const Dataset& data) {
 }
 
 // Of a row of features, rounded to float32 so that a last digit does not matter. 0 where all are zero.
-uint64_t hash_of_row(const torch::Tensor& X, int64_t node) {
-  const int64_t m = X.size(1);
-  const double* row = X.data_ptr<double>() + node * m;
+uint64_t hash_of_row(const MatrixRows& X, int64_t node) {
   uint64_t hash = 0;
-  for (int64_t k = 0; k < m; ++k) {
-    const auto value = static_cast<float>(row[k]);
-    if (value == 0) continue;
+  X.visit(node, [&](int64_t k, double exact) {
+    const auto value = static_cast<float>(exact);
+    if (value == 0) return;
     uint32_t bits;
     std::memcpy(&bits, &value, sizeof bits);
     hash = add_word(hash, (static_cast<uint64_t>(k) << 32) | bits);
-  }
+  });
   return hash;
 }
 
-bool has_features(const torch::Tensor& X, int64_t node) {
-  const int64_t m = X.size(1);
-  const double* row = X.data_ptr<double>() + node * m;
-  return std::any_of(row, row + m, [](double value) { return static_cast<float>(value) != 0; });
+bool has_features(const MatrixRows& X, int64_t node) {
+  bool any = false;
+  X.visit(node, [&](int64_t, double value) { any = any || static_cast<float>(value) != 0; });
+  return any;
 }
 
 // The same for both directions, since an edge may be written either way.
@@ -209,7 +208,7 @@ TrainingNodes TrainingNodes::of(const Dataset& data, const Split& split, bool fe
   }
 
   // Nodes whose features are all zero look alike, so that the others are asked first.
-  const auto X = data.features.contiguous();
+  const MatrixRows X(data.features);
   Smallest<int64_t> telling, silent;
   for (int64_t v = 0; v < data.nodes(); ++v) {
     const uint64_t hash = mixed(keys[v] ^ 0x5851f42d4c957f2d);
@@ -244,7 +243,7 @@ Recognition TrainingNodes::recognise(const Dataset& data) const {
   out.split = {empty, empty, empty};
   const std::vector<uint64_t> keys = keys_of(data);
   const Lookup node_of(keys);
-  const auto X = data.features.contiguous();
+  const MatrixRows X(data.features);
   size_t there = 0, alike = 0, joined = 0;
   for (const NodeSample& node : node_sample_) {
     const int64_t v = node_of(node.key);

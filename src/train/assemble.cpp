@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "data/random_split.h"
+#include "data/sparse_tensor.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "graph/random_stream.h"
@@ -138,20 +139,20 @@ SolverOptions solver_options(const TrainConfig& c) {
 }
 
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
-  if (!torch::isfinite(dataset.features).all().item<bool>())
+  if (!torch::isfinite(stored_numbers(dataset.features)).all().item<bool>())
     throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
   warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);
   if (!c.is_eignn())
-    return make_baseline(c.model, graphs, dataset.features, dataset.classes,
+    return make_baseline(c.model, graphs, dense_matrix(dataset.features, name(c.model)), dataset.classes,
                          torch::dtype(torch_dtype(c.dtype)).device(torch_device(c.device)), seed);
 
   const EignnOptions& model = c.eignn();
   check(model);
   SolverOptions options = solver_options(c);
   options.store = store;
-  const int64_t m = model.encoder > 0 ? model.encoder : dataset.feature_count();
+  const int64_t m = rows_of_F(model, model.encoder > 0 ? model.encoder : dataset.feature_count());
   const auto solver_for = [&](const std::vector<GraphMatrix>& matrices) -> std::string {
     if (model.equilibria == 0) return "picard";  // is never asked, and prepares nothing
     return chosen_solver(matrices, dataset, c);
@@ -168,7 +169,11 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
     for (size_t g = 0; g < parts.size(); ++g)
       parts[g].further.push_back(make_solver(its_solver, matrices[g].S, options, m));
   }
-  return make_eignn(std::move(parts), dataset.features, dataset.classes, model, seed);
+  // The full F of many features would not fit into memory anyway, and a stack adds states to features.
+  const bool by_entries = model.encoder > 0 || (!is_stack(model) && m < dataset.feature_count());
+  const auto X =
+      by_entries ? dataset.features : dense_matrix(dataset.features, "eignn without a rank or an encoder");
+  return make_eignn(std::move(parts), X, dataset.classes, model, seed);
 }
 
 }  // namespace eignn

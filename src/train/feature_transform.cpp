@@ -21,6 +21,7 @@
 #include <set>
 
 #include "data/cell.h"
+#include "data/sparse_tensor.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 
@@ -34,9 +35,15 @@ constexpr const char* transform_version = "eignn-features-1";
 
 // Rows divided by their sum; rows of zeros stay zero.
 torch::Tensor row_normalised(const torch::Tensor& X, const std::string& name) {
-  if ((X < 0).any().item<bool>())
+  if ((stored_numbers(X) < 0).any().item<bool>())
     throw DataError(name, "", "a feature is negative, so that a row's sum says nothing of its size",
                     "use feature-norm none or standard");
+  if (X.is_sparse()) {
+    const auto row = X.indices()[0], values = X.values();
+    const auto sum = torch::zeros({X.size(0)}, values.options()).index_add_(0, row, values);
+    const auto scaled = values / torch::where(sum > 0, sum, torch::ones_like(sum)).index_select(0, row);
+    return torch::sparse_coo_tensor(X.indices(), scaled, X.sizes(), X.options()).coalesce();
+  }
   const auto sum = X.sum(1, /*keepdim=*/true);
   return X / torch::where(sum > 0, sum, torch::ones_like(sum));
 }
@@ -161,7 +168,7 @@ FeatureTransform FeatureTransform::fit(const Dataset& data, const torch::Tensor&
     out.untouched_ = data.feature_count();
     return out;
   }
-  const auto X = data.features.contiguous();
+  const auto X = dense_matrix(data.features, "the scaling of each column").contiguous();
   const int64_t m = data.feature_count();
   if (named && static_cast<int64_t>(data.columns.size()) != m)
     throw ArgumentError("columns", fmt::format("{} columns for {} features", data.columns.size(), m),
@@ -320,7 +327,7 @@ torch::Tensor FeatureTransform::apply(const Dataset& data) const {
     return norm_ == FeatureNorm::row ? row_normalised(data.features, data.name) : data.features;
   }
   const std::vector<int64_t> inputs = inputs_of(data);
-  const auto X = data.features.contiguous();
+  const auto X = dense_matrix(data.features, "the scaling of each column").contiguous();
   const double* in = X.data_ptr<double>();
   const int64_t n = X.size(0), m = X.size(1), width = outputs();
   auto result = torch::zeros({n, width}, torch::kFloat64);

@@ -499,6 +499,14 @@ bool is_stack(const EignnOptions& options) {
   return options.layers > 1 || options.equilibria == 0;
 }
 
+int64_t rows_of_F(const EignnOptions& options, int64_t features) {
+  if (options.rank > features)
+    throw ArgumentError("rank",
+                        fmt::format("F has {} columns and cannot have rank {}", features, options.rank),
+                        fmt::format("give at most {}, or leave it out", features));
+  return options.rank > 0 ? options.rank : features;
+}
+
 void check(const EignnOptions& options) {
   const Norm norm = norm_of(options);
   if (options.head == Head::residual && norm != Norm::none)
@@ -634,8 +642,8 @@ void add_idle_of_eignn(IdleSettings& out, const EignnOptions& model) {
   add_idle(out, one_layer && !residual && norm_of(model) == Norm::none,
            "a plain head without a norm has none", {"dropout"});
   add_idle(out, model.equilibria == 0, "there is no equilibrium",
-           {"start", "gamma", "epsilon", "source", "lr-propagation", "weight-decay-propagation", "solver",
-            "direction", "normalise", "self-loops", "weight-scale", "edge-weights"});
+           {"start", "gamma", "epsilon", "rank", "source", "lr-propagation", "weight-decay-propagation",
+            "solver", "direction", "normalise", "self-loops", "weight-scale", "edge-weights"});
 }
 
 }  // namespace

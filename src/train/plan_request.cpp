@@ -30,6 +30,14 @@ std::vector<int64_t> true_places(const torch::Tensor& mask) {
   return {places.data_ptr<int64_t>(), places.data_ptr<int64_t>() + places.numel()};
 }
 
+// The rows that are not zero, bool (n,).
+torch::Tensor filled_rows(const torch::Tensor& X) {
+  if (!X.is_sparse()) return X.ne(0).any(1);
+  const auto entries = X.coalesce();
+  const auto rows = entries.indices()[0].masked_select(entries.values().ne(0));
+  return torch::zeros({X.size(0)}, torch::kBool).index_fill_(0, rows, 1);
+}
+
 const GraphMatrix& largest(const std::vector<GraphMatrix>& graphs) {
   return *std::max_element(graphs.begin(), graphs.end(), [](const GraphMatrix& a, const GraphMatrix& b) {
     return a.S->entries() < b.S->entries();
@@ -42,17 +50,23 @@ PlanRequest request_for(const Propagation& S, int64_t features, const TrainConfi
   request.options = solver_options(c);
   const EignnOptions& model = c.eignn();
   request.width = model.encoder > 0 ? model.encoder : features;
+  request.thin = model.rank > 0 && model.rank < request.width;
+  if (request.thin) request.width = model.rank;
   const int64_t of_each_source = model.equilibria * (model.source == Source::both ? 2 : 1);
   request.equilibria = of_each_source * model.layers;
   if (is_stack(model)) {
-    if (model.layers > 1) request.width = std::max(request.width, model.hidden);
+    if (model.layers > 1) {
+      const int64_t widest = std::max(model.encoder > 0 ? model.encoder : features, model.hidden);
+      request.thin = model.rank > 0 && model.rank < widest;
+      request.width = request.thin ? model.rank : widest;
+    }
     request.reads = Reads::all_nodes;
     return request;
   }
   const Norm norm = norm_of(model);
   // The condition of Eignn::can_project().
-  if (model.head == Head::plain && norm == Norm::none && model.encoder == 0 && of_each_source == 1 &&
-      c.further_directions.empty())
+  if (!request.thin && model.head == Head::plain && norm == Norm::none && model.encoder == 0 &&
+      of_each_source == 1 && c.further_directions.empty())
     request.reads = Reads::scores_only;
   if (norm == Norm::batch) request.reads = Reads::all_nodes;
   return request;
@@ -103,8 +117,10 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
   const auto X = several ? dataset.features.index_select(0, torch::tensor(graph.nodes, torch::kInt64))
                          : dataset.features;
   if (X.numel() == 0) return request;
-  request.density = static_cast<double>(X.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
-  request.hops = farthest_hops(*graph.S, true_places(X.ne(0).any(1)),
+  const auto entries = X.is_sparse() ? X.coalesce().values() : X;
+  request.density =
+      static_cast<double>(entries.count_nonzero().item<int64_t>()) / static_cast<double>(X.numel());
+  request.hops = farthest_hops(*graph.S, true_places(filled_rows(X)),
                                decay_per_hop(request.options.gamma, static_cast<double>(request.width)));
   return request;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include "data/sparse_tensor.h"
 #include "eignn/error.h"
 #include "equilibrium/batched_series.h"
 #include "equilibrium/sparse_product.h"
@@ -134,8 +135,8 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
   const Stopwatch watch;
   // X P, which does not depend on the weights.
   const bool neighbours = config_.eignn().source == Source::neighbours;
-  const auto X =
-      neighbours ? SparseProduct(S, torch::kFloat64, torch::kCPU).gather(dataset.features) : dataset.features;
+  const auto features = dense_matrix(dataset.features, "a batch of runs");
+  const auto X = neighbours ? SparseProduct(S, torch::kFloat64, torch::kCPU).gather(features) : features;
   const auto shared = std::make_shared<SharedSeries>(S, X, options);
   const Head head = config_.eignn().head;
   if (const int64_t live = shared->live_features().size(0);

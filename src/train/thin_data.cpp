@@ -44,8 +44,19 @@ void warn_of_empty_classes(const Dataset& dataset, const torch::Tensor& training
                    empty.size() == 1 ? "class" : "classes", names));
 }
 
+// Of each column, over all rows.
+torch::Tensor deviations(const torch::Tensor& X) {
+  if (!X.is_sparse()) return X.std(0, /*unbiased=*/false);
+  const auto n = static_cast<double>(X.size(0));
+  const auto column = X.indices()[1], values = X.values();
+  const auto sums = [&](const torch::Tensor& terms) {
+    return torch::zeros({X.size(1)}, terms.options()).index_add_(0, column, terms) / n;
+  };
+  return (sums(values.square()) - sums(values).square()).clamp_min(0).sqrt();
+}
+
 void warn_of_scales(const Dataset& dataset) {
-  const auto deviation = dataset.features.std(0, /*unbiased=*/false);
+  const auto deviation = deviations(dataset.features);
   const auto scales = deviation.masked_select(deviation > 0);
   if (scales.numel() < 2) return;
   const auto least = scales.argmin(), most = scales.argmax();

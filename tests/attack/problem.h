@@ -79,6 +79,12 @@ inline std::vector<Maker> linear_models() {
              options.equilibria = 2;
              return p.eignn(options);
            }},
+          {"eignn, a thin F",
+           [](AttackProblem& p) {
+             EignnOptions options;
+             options.rank = 2;
+             return p.eignn(options);
+           }},
           {"eignn, from the neighbours",
            [](AttackProblem& p) {
              EignnOptions options;

@@ -117,7 +117,7 @@ for name, value in (("nan", np.nan), ("inf", -np.inf)):
 np.save(folder + "F-huge.npy", 1e200 * F)  # F'F overflows
 np.save(folder + "X-huge.npy", 1e308 * X)
 np.save(folder + "F-one.npy", np.outer(F[0], F[1]))
-np.save(folder + "F-wide.npy", np.ones((m, m + 1)))
+np.save(folder + "F-tall.npy", np.ones((m + 1, m)))
 np.save(folder + "F-other.npy", np.ones((m + 2, m + 2)))
 np.save(folder + "Y-short.npy", np.ones((n - 1, m)))
 np.save(folder + "zero-rows.npy", np.ones((0, m)))
@@ -203,6 +203,9 @@ solve "range: solve --epsilon -1" 2 "--epsilon" "$I/g.edges" "$I/X.npy" "$I/F.np
 refused "range: train --epochs -3" 2 "--epochs" train --dataset chains --epochs -3
 refused "range: train --dropout 1" 2 "--dropout" train --dataset chains --dropout 1
 refused "range: train --chain-length 0" 2 "--chain-length" train --dataset chains --chain-length 0
+refused "range: train --rank 0" 2 "--rank,0 is out of range" train --dataset karate --rank 0
+refused "range: train --rank beyond the features" 2 "--rank,at most 34" train --dataset karate --rank 35
+refused "range: train --rank with a model that has none" 2 "--rank,gcn" train --dataset karate --model gcn --rank 3
 
 # Bad files ----------------------------------------------------------------------------------------------------------
 features() { solve "features: $1" 1 "$3" "$I/g.edges" "$I/$2" "$I/F.npy"; }
@@ -221,7 +224,7 @@ weight() { solve "weight: $1" 1 "$3" "$I/g.edges" "$I/X.npy" "$I/$2"; }
 weight int64 int.npy int.npy
 weight NaN nan-F.npy nan-F.npy
 weight infinity inf-F.npy inf-F.npy
-weight "not square" F-wide.npy F-wide.npy
+weight "more rows than columns" F-tall.npy F-tall.npy
 weight "another width than the features" F-other.npy "5,3"
 weight missing nothing.npy nothing.npy
 solve "overflow: F'F, direct" 1 "" "$I/g.edges" "$I/X.npy" "$I/F-huge.npy" --solver direct
@@ -852,6 +855,10 @@ run bench scaling --axis components --up-to 1000 --solvers sparse --json
 done_well "bench scaling: up to 1000 nodes"
 json "bench scaling: points, an exponent, and residuals within their bounds" "$T/stdout" \
   "len(j['points']) == 3 and len(j['fits']) == 1 and all(p['peak_memory_bytes'] > p['start_memory_bytes'] > 0 and p['epoch_s'] > 0 and p['residual'] <= p['residual_bound'] and p['first_epoch_s'] > 0 and 0 < p['labelled_difference'] < 1e-6 for p in j['points'])"
+run bench scaling --axis identity --up-to 1000 --solvers sparse --json
+done_well "bench scaling: the identity as features"
+json "bench scaling: a thin F on sparse features" "$T/stdout" \
+  "len(j['points']) == 1 and j['points'][0]['features'] == 1000 and j['points'][0]['rank'] == 32 and j['points'][0]['entries'] == 1 and 0 < j['points'][0]['residual'] < 1e-4 and j['points'][0]['labelled_difference'] < 1e-4"
 refused "bench scaling: no such axis" 2 "--axis,did you mean nodes" bench scaling --axis node
 refused "bench scaling: no such solver" 2 "--solvers,did you mean sparse" bench scaling --solvers spars
 refused "bench scaling: too small" 2 "--up-to" bench scaling --up-to 10

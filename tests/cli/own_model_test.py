@@ -192,7 +192,7 @@ class RoundTrips(unittest.TestCase):
     def test_a_file_that_was_changed_is_refused(self):
         checkpoint = self.trained() / "model.safetensors"
         text = checkpoint.read_bytes()
-        for was, becomes in ((b"happy", b"sappy"), (b"income", b"oncome"), (b"eignn-checkpoint-4", b"eignn-checkpoint-7"),
+        for was, becomes in ((b"happy", b"sappy"), (b"income", b"oncome"), (b"eignn-checkpoint-5", b"eignn-checkpoint-8"),
                              (b'"training.nodes":"60"', b'"training.nodes":"61"')):
             self.assertIn(was, text)
             checkpoint.write_bytes(text.replace(was, becomes))

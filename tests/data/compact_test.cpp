@@ -102,6 +102,48 @@ TEST(Compact, KeepsASetWithoutSplits) {
   expect_round_trips(without_splits());
 }
 
+// 200 x 1000000 features, of which three are not zero.
+RawDataset wide() {
+  RawDataset set;
+  constexpr int64_t n = 200;
+  set.arcs = {n, {0, 1}, {1, 199}};
+  set.features.shape = {n, 1'000'000};
+  SparseRows rows{std::vector<int64_t>(n + 1, 3), {4, 999'999, 0}, {1, 2, 255}};
+  rows.begin[0] = 0;
+  rows.begin[1] = 2;
+  set.entries = rows;
+  set.labels.assign(n, 0);
+  set.labels[7] = 1;
+  set.classes = 2;
+  return set;
+}
+
+TEST(Compact, KeepsAListOfFeatures) {
+  const TemporaryFolder folder;
+  write_compact(wide(), folder.path("set"));
+  const NamedArrays arrays(folder.path("set"));
+  EXPECT_FALSE(arrays.has("node_features"));
+  EXPECT_EQ(arrays.read("node_features_data").type, ElementType::uint8);
+  ASSERT_TRUE(compact_reader.recognise(folder.path("set")));
+  const RawDataset read = compact_reader.read(folder.path("set"));
+  EXPECT_EQ(read.features.shape, wide().features.shape);
+  ASSERT_TRUE(read.entries);
+  EXPECT_EQ(read.entries->begin, wide().entries->begin);
+  EXPECT_EQ(read.entries->column, wide().entries->column);
+  EXPECT_EQ(read.entries->value, wide().entries->value);
+  // Few columns become dense, however they are written.
+  write_npy(folder.path("set") + "/node_features_shape.npy", Ids{2}, Ids{200, 10});
+  write_npy(folder.path("set") + "/node_features_indices.npy", Ids{3}, Ids{4, 9, 0});
+  const RawDataset dense = compact_reader.read(folder.path("set"));
+  EXPECT_FALSE(dense.entries);
+  EXPECT_EQ(dense.features.as<double>()[9], 2);
+  write_npy(folder.path("set") + "/node_features_indices.npy", Ids{3}, Ids{4, 10, 0});
+  EXPECT_CONTAINS(message_of<DataError>([&] { compact_reader.read(folder.path("set")); }), "column 10 of 10");
+  write_npy(folder.path("set") + "/node_features_shape.npy", Ids{2}, Ids{199, 10});
+  EXPECT_CONTAINS(message_of<DataError>([&] { compact_reader.read(folder.path("set")); }),
+                  "no matrix of 199 x 10");
+}
+
 TEST(Compact, KeepsAGraphWithoutArcs) {
   RawDataset set = single_label();
   set.arcs = {4, {}, {}};

@@ -71,6 +71,38 @@ TEST_F(GnnBenchmark, HasTheValuesOfTheMatrixAsWeightsOnRequest) {
   EXPECT_TRUE(set.arcs.weight_on_request);
 }
 
+// A matrix of 200 x 1000000 doubles would take 1.6 GB.
+TEST_F(GnnBenchmark, KeepsAListOfFeaturesThatAreTooManyForADenseMatrix) {
+  constexpr int64_t n = 200, d = 1'000'000;
+  put<float>("adj_data", {1}, {1});
+  put<int32_t>("adj_indices", {1}, {2});
+  std::vector<int32_t> begin(n + 1, 1);
+  begin[0] = 0;
+  put<int32_t>("adj_indptr", {n + 1}, begin);
+  put<int64_t>("adj_shape", {2}, {n, n});
+  put<int64_t>("labels", {n}, std::vector<int64_t>(n, 0));
+  std::vector<int32_t> features(n + 1, 4);  // all four in the first two rows
+  features[0] = 0;
+  features[1] = 3;
+  put<float>("attr_data", {4}, {2, 0, -1, 0.5F});
+  put<int32_t>("attr_indices", {4}, {999'999, 5, 7, 7});
+  put<int32_t>("attr_indptr", {n + 1}, features);
+  put<int64_t>("attr_shape", {2}, {n, d});
+  const RawDataset set = read();
+  EXPECT_EQ(set.features.shape, (Ids{n, d}));
+  EXPECT_TRUE(set.features.bytes.empty());
+  ASSERT_TRUE(set.entries);
+  EXPECT_EQ(set.entries->column, (Ids{7, 999'999, 7}));  // sorted, and without zeros
+  EXPECT_EQ(set.entries->value, (Numbers{-1, 2, 0.5}));
+  EXPECT_EQ(set.entries->begin[1], 2);
+  EXPECT_EQ(set.entries->begin.back(), 3);
+  put<int32_t>("attr_indices", {4}, {7, 5, 7, 7});
+  EXPECT_CONTAINS(refusal("attr_data"), "row 0 has column 7 twice");
+  put<int32_t>("attr_indices", {4}, {999'999, 5, 7, 7});
+  put<float>("attr_data", {4}, {2, 0, INFINITY, 0.5F});
+  EXPECT_CONTAINS(refusal("attr_data"), "in column 7 is not a finite number");
+}
+
 TEST_F(GnnBenchmark, KeepsFeaturesThatAreNotWhole) {
   put<float>("attr_data", {3}, {0.1F, 1, -1});
   EXPECT_EQ(read().features.type, ElementType::float32);
@@ -141,7 +173,7 @@ TEST_F(GnnBenchmark, RefusesSizesThatDoNotFit) {
   EXPECT_CONTAINS(refusal("adj_indptr"), "row starts");
   put<int64_t>("adj_shape", {2}, {3, 3});
   put<int64_t>("attr_shape", {2}, {3, INT64_MAX});
-  EXPECT_CONTAINS(refusal("attr_data"), "do not fit into 8 GiB");
+  EXPECT_CONTAINS(refusal("attr_data"), "columns are more than 2147483647");
   put<int64_t>("attr_shape", {2}, {3, 1 << 30});
   EXPECT_CONTAINS(refusal("attr_data"), "claim to be 3 x 1073741824 features");
   put<int64_t>("attr_shape", {2}, {2, 4});

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
 #include <limits>
 
 #include "eignn/dataset.h"
@@ -55,7 +56,13 @@ TEST(ValidateDataset, NamesFeaturesThatDoNotFit) {
   EXPECT_EQ(features([](const torch::Tensor& x) { return x.flatten(); }), "features");
   EXPECT_EQ(features([](const torch::Tensor& x) { return x.narrow(1, 0, 0); }), "features");
   EXPECT_EQ(features([](const torch::Tensor& x) { return x.to(torch::kFloat32); }), "features");
-  EXPECT_EQ(features([](const torch::Tensor& x) { return x.to_sparse(); }), "features");
+  EXPECT_EQ(features([](const torch::Tensor& x) { return x.to_sparse(); }), "");
+  EXPECT_EQ(features([](const torch::Tensor& x) { return x.to_sparse() * std::nan(""); }), "features");
+  EXPECT_EQ(features([](const torch::Tensor& x) {  // as if entries might repeat
+              const auto s = x.to_sparse();
+              return torch::sparse_coo_tensor(s.indices(), s.values(), s.sizes(), s.options());
+            }),
+            "features");
   for (const double bad : {std::numeric_limits<double>::infinity(), std::nan("")})
     EXPECT_EQ(features([&](torch::Tensor x) {
                 x[3][1] = bad;

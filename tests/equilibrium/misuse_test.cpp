@@ -62,12 +62,19 @@ std::vector<torch::Tensor> not_matrices(int64_t rows, int64_t columns) {
 }
 
 TEST_P(Misuse, MatricesOfAnotherShapeTypeOrDeviceAreRefused) {
-  for (const auto& wrong : not_matrices(n, m)) EXPECT_THROW(solver->solve(F, wrong), ArgumentError);
+  const auto is_read = [](const torch::Tensor& X) {  // sparse features are, but by the published algorithm
+    return X.defined() && X.is_sparse() && GetParam() != std::string("published");
+  };
+  for (const auto& wrong : not_matrices(n, m)) {
+    if (is_read(wrong)) continue;
+    EXPECT_THROW(solver->solve(F, wrong), ArgumentError);
+    EXPECT_THROW(solver->project(F, wrong, C), ArgumentError);
+  }
   for (const auto& wrong : not_matrices(m, m)) {
+    if (wrong.defined() && wrong.dim() == 2 && wrong.size(0) == m - 1) continue;  // a thin F
     EXPECT_THROW(solver->solve(wrong, X), ArgumentError);
     EXPECT_THROW(solver->project(wrong, X, C), ArgumentError);
   }
-  for (const auto& wrong : not_matrices(n, m)) EXPECT_THROW(solver->project(F, wrong, C), ArgumentError);
   for (const auto& wrong : not_matrices(m, 1)) {
     if (wrong.defined() && wrong.dim() == 2 && wrong.size(0) == m && wrong.scalar_type() == torch::kFloat64 &&
         wrong.is_cpu() && !wrong.is_sparse())

@@ -129,13 +129,19 @@ inline std::vector<EignnOptions> exact_options() {
       options.head = Head::batch_norm;
       all.push_back(options);
     }
+  for (const Head head : {Head::plain, Head::batch_norm})
+    for (const char* solver : {"spectral", "krylov", "deflated", "sparse", "picard", "direct"}) {
+      auto options = eignn_options(head, solver);
+      options.rank = 2;
+      all.push_back(options);
+    }
   return all;
 }
 
 inline std::string words(const EignnOptions& options) {
-  return fmt::format("{}, {}, source {}, encoder {} {}, {} equilibria", name(options.head), options.solver,
-                     name(options.source), options.encoder, name(options.encoder_activation),
-                     options.equilibria);
+  return fmt::format("{}, {}, rank {}, source {}, encoder {} {}, {} equilibria", name(options.head),
+                     options.solver, options.rank, name(options.source), options.encoder,
+                     name(options.encoder_activation), options.equilibria);
 }
 
 }  // namespace eignn::test

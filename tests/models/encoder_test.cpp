@@ -31,7 +31,9 @@ TEST(Encoder, ValuesAndGradientsAreThoseOfTheDenseFormula) {
       const auto gradients = torch::autograd::grad({(expected * G).sum()}, {W, b});
       const Encoder encoder(W, b, activation);
       Encoder::Kept kept;
-      for (const auto& H : {encoder(X), encoder(Features(X), kept)}) {
+      const auto sparse = X.to_sparse().coalesce();
+      Encoder::Kept kept_sparse;
+      for (const auto& H : {encoder(X), encoder(X, kept), encoder(sparse), encoder(sparse, kept_sparse)}) {
         EXPECT_LE(relative_error(H, expected), 1e-14);
         const auto found = torch::autograd::grad({(H * G).sum()}, {W, b});
         EXPECT_LE(relative_error(found[0], gradients[0]), 1e-13);
@@ -43,7 +45,7 @@ TEST(Encoder, ValuesAndGradientsAreThoseOfTheDenseFormula) {
 TEST(Encoder, KeepsItsOutputUntilAWeightChanges) {
   const auto W = random_matrix(6, 14, 4).requires_grad_(), b = random_matrix(1, 6, 5)[0].requires_grad_();
   const Encoder encoder(W, b, Activation::none);
-  const Features X(words());
+  const auto X = words();
   Encoder::Kept kept;
   torch::Tensor evaluated;
   {
@@ -61,11 +63,19 @@ TEST(Encoder, KeepsItsOutputUntilAWeightChanges) {
   }
 }
 
+TEST(Encoder, OtherFeaturesAreEncodedAnew) {
+  const Encoder encoder(random_matrix(6, 14, 4), random_matrix(1, 6, 5)[0], Activation::none);
+  Encoder::Kept kept;
+  const auto X = words(), Y = random_matrix(20, 14, 8);
+  encoder(X, kept);
+  EXPECT_LE(relative_error(encoder(Y, kept), encoder(Y)), 1e-14);
+}
+
 TEST(Encoder, FeaturesThatNeedAGradientHaveIt) {
   const auto W = random_matrix(6, 14, 4), b = random_matrix(1, 6, 5)[0];
   const auto X = words().requires_grad_();
   Encoder::Kept kept;
-  Encoder(W, b, Activation::none)(Features(X), kept).sum().backward();
+  Encoder(W, b, Activation::none)(X, kept).sum().backward();
   EXPECT_LE(relative_error(X.grad(), W.sum(0).unsqueeze(0).expand_as(X)), 1e-14);
 }
 
@@ -73,7 +83,7 @@ TEST(Encoder, WithoutWeightsTheFeaturesPass) {
   const auto X = words();
   Encoder::Kept kept;
   EXPECT_TRUE(torch::equal(Encoder()(X), X));
-  EXPECT_TRUE(torch::equal(Encoder()(Features(X), kept), X));
+  EXPECT_TRUE(torch::equal(Encoder()(X, kept), X));
 }
 
 }  // namespace

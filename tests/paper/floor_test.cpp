@@ -37,6 +37,25 @@ TEST(Floor, CountsAStepInTheEigenbasis) {
   expect_work(total(parts), "all", 543, 1400);
 }
 
+TEST(Floor, CountsAThinFByItsRowsAndTheEntriesOfX) {
+  EpochShape shape = small_shape();
+  shape.rank = 2;
+  shape.components[0].feature_entries = 10;
+  const auto parts = step_work(shape);
+  ASSERT_EQ(parts.size(), 13u);
+  expect_work(parts[0], "FFᵀ, one triangle", 12, 4 * 6);
+  expect_work(parts[1], "X Fᵀ", 40, 4 * (10 + 6 + 10));
+  expect_work(parts[2], "F X S", 52, 4 * (13 + 20));
+  expect_work(parts[3], "Ỹ, one product with FFᵀ", 40, 4 * 20);
+  expect_work(parts[4], "Ỹ at the training nodes", 40, 4 * (10 + 14));
+  expect_work(parts[5], "B: scores and ∇B", 4 * (4 + 4 + 6) * 2, 4 * (4 + 4 + 24));
+  expect_work(parts[11], "∇F, two products with F", 48, 4 * 24);
+  expect_work(parts[12], "Adam", 0, 4 * 84);
+  const auto evaluation = evaluation_work(shape);
+  ASSERT_EQ(evaluation.size(), 2u);
+  expect_work(evaluation[0], "Ỹ at the validation nodes", 20, 4 * (5 + 12));
+}
+
 TEST(Floor, CountsScoresAloneFromTheRowsOfB) {
   EpochShape shape = small_shape();
   shape.scores_alone = true;

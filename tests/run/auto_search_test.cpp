@@ -137,6 +137,21 @@ TEST(Portfolio, DirectionsAreTriedOnlyWhereThereAreSome) {
   EXPECT_GT(directions(true).size(), 2u);
 }
 
+TEST(Portfolio, AThinFIsTriedOnlyWhereThereAreManyFeatures) {
+  const auto ranks = [](int64_t features, const std::set<std::string>& given) {
+    TrainConfig base;
+    base.dataset = "mine";
+    if (given.count("rank")) base.eignn().rank = 3;
+    Portfolio portfolio(base, given, {"eignn"}, true, features);
+    std::set<int64_t> seen;
+    for (int k = 0; k < 40; ++k) seen.insert(portfolio.next()->config.eignn().rank);
+    return seen;
+  };
+  EXPECT_EQ(ranks(100, {}), (std::set<int64_t>{-1}));
+  EXPECT_EQ(ranks(1703, {}), (std::set<int64_t>{-1, 32}));
+  EXPECT_EQ(ranks(5, {"rank"}), (std::set<int64_t>{3}));
+}
+
 TEST(Portfolio, RefusesWhatNoModelHas) {
   EXPECT_NE(message_of([] { Portfolio({}, {}, {"sse"}); }).find("sse"), std::string::npos);
   EXPECT_NE(message_of([] { Portfolio({}, {"gamma"}, {"gcn", "mlp"}); }).find("gamma"), std::string::npos);

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include "data/atomic_file.h"
+#include "data/safetensors.h"
 #include "data/text_lines.h"
 #include "eignn/error.h"
 #include "eignn/train.h"
@@ -153,6 +154,30 @@ TEST(Checkpoint, ARunThatTheSecondReleaseBeganIsResumedAndNotUsedBefore) {
   const RunResult result = train({}, folder.path(""), /*resume=*/true);
   EXPECT_EQ(result.epochs, 40);
   EXPECT_TRUE(load_model(folder.path("")).recognise(load_dataset(result.config)).unchanged);
+}
+
+// Format 4 is sealed and recorded, and has not every setting of today.
+TEST(Checkpoint, OfTheFormatBeforeMeansWhatTheProgramOfThenDid) {
+  const TemporaryFolder folder;
+  TrainConfig config;
+  config.dataset = "karate";
+  config.epochs = 3;
+  train(config, folder.path("run"), /*resume=*/false);
+  const std::string path = folder.path("run") + "/model.safetensors";
+  SafeTensors content = read_safetensors(path);
+  ASSERT_EQ(content.metadata.at("config.rank"), "-1");
+  content.metadata.erase("config.rank");
+  content.metadata.erase("digest");
+  seal(content);
+  write_safetensors(path, content);
+  EXPECT_CONTAINS(message_of<DataError>([&] { load_model(path); }), "rank");
+  content.metadata["format"] = "eignn-checkpoint-4";
+  content.metadata.erase("digest");
+  seal(content);
+  write_safetensors(path, content);
+  const TrainedModel model = load_model(path);
+  EXPECT_EQ(model.config().eignn().rank, -1);
+  EXPECT_TRUE(model.recognise(load_dataset(config)).unchanged);
 }
 
 TEST(Checkpoint, OfALaterFormatIsRefused) {

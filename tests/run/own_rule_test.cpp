@@ -39,6 +39,23 @@ TEST(OwnRule, ArcsOfWhichSomeHaveNoReverseAreDirected) {
   EXPECT_EQ(choose_own_table(blocks(2000, 1, true)).table, "own-directed-stack");
 }
 
+TEST(OwnRule, FeaturesThatStaySparseTakeAThinF) {
+  Dataset data = blocks(2000, 1);
+  data.features = torch::ones({2000, 40}, torch::kFloat64).to_sparse().coalesce();
+  const OwnChoice choice = choose_own_table(data);
+  EXPECT_EQ(choice.table, "own-wide");
+  EXPECT_NE(choice.why.find("40 features stay sparse"), std::string::npos) << choice.why;
+  TrainConfig config;
+  config.dataset = "./a-file.npz";
+  std::set<std::string> applied;
+  apply_recipe(config, {});
+  apply_own_rule(config, {}, data, &applied);
+  EXPECT_EQ(config.eignn().rank, 32);
+  EXPECT_EQ(config.eignn().encoder, 0);
+  EXPECT_EQ(config.eignn().equilibria, 1);
+  EXPECT_EQ(config.feature_norm, FeatureNorm::none);
+}
+
 TEST(OwnRule, FewLabelsTakeTheSmallModel) {
   EXPECT_EQ(choose_own_table(blocks(300, 1)).table, "own");
 }
@@ -78,7 +95,7 @@ TEST(OwnRule, TheVariantsSetAllThatOwnSets) {
     for (const TomlSetting& setting : own)
       EXPECT_NE(table.find(setting.name), nullptr) << table.name << " lacks " << setting.name;
   }
-  EXPECT_EQ(variants, 2u);
+  EXPECT_EQ(variants, 3u);
 }
 
 }  // namespace

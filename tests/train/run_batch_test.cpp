@@ -87,6 +87,19 @@ TEST(RunBatch, FollowsEachRunWithThePlainHead) {
   expect_equal_trajectories(configs, words(), 8);
 }
 
+TEST(RunBatch, FollowsRunsWithAThinF) {
+  for (const Head head : {Head::plain, Head::l2}) {
+    std::vector<TrainConfig> configs(3, plain(6));
+    for (int64_t k = 0; k < 3; ++k) {
+      configs[k].split = std::to_string(k);
+      configs[k].eignn().head = head;
+      configs[k].eignn().rank = 4;
+    }
+    configs[2].seed = 7;
+    expect_equal_trajectories(configs, words(), 6);
+  }
+}
+
 TEST(RunBatch, FollowsOnAGraphWhoseSIsSingular) {
   TrainConfig config = plain(5);
   config.propagation.self_loops = false;  // isolated nodes, and twins: S has a kernel
