@@ -65,7 +65,8 @@ class EquilibriumStack : public Model {
  public:
   EquilibriumStack(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                    const EignnOptions& options, uint64_t seed)
-      : Model({X.size(0), X.size(1), classes, type_of(parts)}),
+      : Model({X.size(0), X.size(1) - label_columns(options, classes), classes, type_of(parts),
+               label_columns(options, classes)}),
         options_(options),
         norm_(norm_of(options)),
         graphs_(nodes_of(parts), X.size(0), type().device()),
@@ -74,8 +75,9 @@ class EquilibriumStack : public Model {
     int64_t width = X.size(1);
     if (options.encoder > 0) {
       width = options.encoder;
-      encoder_weight_ =
-          register_parameter("encoder_weight", uniform_weight(width, X.size(1), generator).to(type()));
+      encoder_weight_ = register_parameter(
+          "encoder_weight",
+          encoder_weight(width, features(), label_columns(options, classes), generator).to(type()));
       encoder_bias_ = register_parameter("encoder_bias", torch::zeros({width}, type()));
     }
     const bool mixes = options.layers > 1;
@@ -88,7 +90,7 @@ class EquilibriumStack : public Model {
     }
     if (options.head == Head::residual) {
       residual_ = register_module(
-          "head", std::make_shared<ResidualHead>(width, X.size(1), classes, options, generator));
+          "head", std::make_shared<ResidualHead>(width, features(), classes, options, generator));
       residual_->to(type().device(), c10::typeMetaToScalarType(type().dtype()));
     } else {
       const int64_t read = options.jump == Jump::concat ? width * options.layers : width;
@@ -146,7 +148,7 @@ class EquilibriumStack : public Model {
       H = out;
     }
     const auto f =
-        residual_ ? residual_->forward(heard[0], X.index_select(0, rows),
+        residual_ ? residual_->forward(heard[0], X.narrow(1, 0, features()).index_select(0, rows),
                                        [&](const torch::Tensor& h) { return dropout(h, options_.dropout); })
                   : jumped(heard).mm(B_.t());
     return intercept_.defined() ? f + intercept_ : f;
