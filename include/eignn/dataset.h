@@ -57,6 +57,7 @@ struct Dataset {
   bool is_regression() const { return labels.defined() && labels.is_floating_point(); }
   std::string node_name(int64_t node) const;
   std::string class_name(int64_t k) const;  // of a class, a label or a number to predict
+  /// Of a column; columns behind the features are those of labels that are inputs, one for each class.
   std::string feature_name(int64_t column) const;
   int64_t graphs() const;
   /// The nodes of each graph, ascending.

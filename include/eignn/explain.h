@@ -27,7 +27,7 @@ struct NodeContribution {
 };
 
 struct FeatureContribution {
-  int64_t feature = 0;
+  int64_t feature = 0;      // behind the model's features, those of a label input (Dataset::feature_name)
   double contribution = 0;  // of this feature at all nodes
 };
 

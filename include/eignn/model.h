@@ -14,6 +14,14 @@
 
 namespace eignn {
 
+/// Labels that a model reads beside the features, each class, label or number in a column of its own
+/// (EignnOptions::label_inputs).
+struct LabelInputs {
+  torch::Tensor nodes;  // int64 (k,): the nodes whose label is known, each once
+  torch::Tensor rows;   // (k, classes): what is input of each; other nodes have zeros
+  torch::Tensor half;   // int64 (k,), 0 or 1: nodes of one half are scored with the labels of the other
+};
+
 /// The interface through which training, checkpoints and commands use a model. The public functions check
 /// their arguments and call the model's own do_… functions.
 class Model : public torch::nn::Module {
@@ -26,6 +34,21 @@ class Model : public torch::nn::Module {
   /// requires a gradient, scores() is differentiable in it. Must be called again after X was changed in
   /// place. ArgumentError for another shape and for numbers that are not finite in the model's precision.
   void use_features(const torch::Tensor& X);
+
+  /// Whether the model reads labels too. Until use_labels() none is input.
+  bool reads_labels() const { return shape_.label_columns > 0; }
+  /// The labels that may be input from now on. In evaluation mode a node without one is scored with all of
+  /// them, and a node with one with those of the other half, so that none is scored with its own.
+  /// ArgumentError for a model that reads no labels and for rows that do not fit it.
+  void use_labels(const LabelInputs& labels);
+  /// What use_labels() was given; nothing before.
+  std::optional<LabelInputs> labels() const;
+  /// For a step of training: only the labels at these places (int64, on the CPU) of LabelInputs are input.
+  /// In training mode scores() throws an ArgumentError for a node whose own label is input.
+  void show_labels(const torch::Tensor& places);
+  /// Inputs the labels with which this node is scored in evaluation mode, for callers that read a model's
+  /// states rather than its scores. Returns 0 where these are all labels, 1 or 2 where they are a half.
+  int64_t show_labels_for(int64_t node);
 
   int64_t nodes() const { return shape_.nodes; }
   int64_t features() const { return shape_.features; }
@@ -60,6 +83,7 @@ class Model : public torch::nn::Module {
   struct Shape {
     int64_t nodes, features, classes;
     torch::TensorOptions type;
+    int64_t label_columns = 0;  // behind the features of what do_use_features() is given
   };
   explicit Model(const Shape& shape);
 
@@ -80,7 +104,20 @@ class Model : public torch::nn::Module {
   };
   void check_index(const torch::Tensor& index);
 
+  struct Labels {
+    LabelInputs given;    // on the model's device
+    torch::Tensor group;  // int64 (n,): 0 for a node without a label, else 1 + its half
+    torch::Tensor shown;  // bool (n,): the nodes whose label is input now
+    int64_t shown_for;    // the group for which these labels are; -1: for a step of training
+  };
+  void show(const torch::Tensor& places, int64_t group);
+  void show_for_group(int64_t group);
+  torch::Tensor with_label_columns() const;
+  torch::Tensor scores_with_labels(const torch::Tensor& index);
+
   Shape shape_;
+  std::optional<Labels> labels_;
+  torch::Tensor X_;                 // the features alone, where the model reads labels too
   at::Generator device_generator_;  // undefined on a CPU
   std::vector<CheckedIndex> checked_;
 };

@@ -147,6 +147,7 @@ struct EignnOptions {
   int64_t encoder = 0;
   Activation encoder_activation = Activation::none;
   bool intercept = false;
+  bool label_inputs = false;
   int64_t equilibria = 1;
   int64_t rank = -1;
   Source source = Source::own;
@@ -177,6 +178,9 @@ struct EignnOptions {
     field("encoder-activation", o.encoder_activation, "",
           "none keeps the scores affine in the features, so that eignn explain is exact for them");
     field("intercept", o.intercept, "", "on: each score has a constant of its own; the paper has none");
+    field("label-inputs", o.label_inputs, "",
+          "on: in each epoch a random half of the training labels is input beside the features, and the loss "
+          "is on the other half; no node is scored with its own");
     field("equilibria", o.equilibria, "[0, 1024]",
           "Equilibria side by side, each with an F of its own, for each direction and source; 0: none, so "
           "that no node hears another");

@@ -45,7 +45,8 @@ Json class_json(const Dataset& data, int64_t k) {
   return data.class_names.empty() ? Json(k) : Json(data.class_name(k));
 }
 Json feature_json(const Dataset& data, int64_t j) {
-  return data.columns.empty() ? Json(j) : Json(data.feature_name(j));
+  const bool numbered = data.columns.empty() && j < data.feature_count();
+  return numbered ? Json(j) : Json(data.feature_name(j));
 }
 Json hops_json(int64_t hops) {
   return hops < 0 ? Json() : Json(hops);

@@ -118,6 +118,7 @@ std::string Dataset::class_name(int64_t k) const {
 }
 
 std::string Dataset::feature_name(int64_t column) const {
+  if (column >= feature_count()) return "label " + class_name(column - feature_count());
   return columns.empty() ? std::to_string(column) : columns.at(column).name;
 }
 

@@ -57,9 +57,15 @@ bool series_ends(const SolverOptions& options) {
 SharedSeries::SharedSeries(const Propagation& S, const torch::Tensor& features, const SolverOptions& options)
     : type(torch::dtype(options.dtype).device(options.device)),
       epsilon(options.epsilon),
-      range(checked(S, options), options, backward_tolerance(options) / 2) {
+      range(std::make_shared<RangeOfS>(checked(S, options), options, backward_tolerance(options) / 2)) {
   X = features.to(type);
-  alpha = chebyshev_coefficients(range.lambda, options.gamma, terms_for(options));
+  alpha = chebyshev_coefficients(range->lambda, options.gamma, terms_for(options));
+}
+
+SharedSeries SharedSeries::with_features(const torch::Tensor& features) const {
+  SharedSeries out = *this;
+  out.X = features.to(type);
+  return out;
 }
 
 torch::Tensor SharedSeries::live_features() const {
@@ -89,10 +95,10 @@ BatchedProjections::BatchedProjections(std::shared_ptr<const SharedSeries> share
                                        int64_t columns)
     : shared_(std::move(shared)),
       columns_(columns),
-      X_hat_(shared_->range.to_spectral(shared_->X, {})),
+      X_hat_(shared_->range->to_spectral(shared_->X, {})),
       chain_(*shared_, runs, columns) {
-  if (shared_->range.lambda.size(0) < shared_->range.nodes)
-    X_rest_ = shared_->range.rest_of(shared_->X, X_hat_);
+  if (shared_->range->lambda.size(0) < shared_->range->nodes)
+    X_rest_ = shared_->range->rest_of(shared_->X, X_hat_);
 }
 
 void BatchedProjections::resize(int64_t runs) {
@@ -102,7 +108,7 @@ void BatchedProjections::resize(int64_t runs) {
 // f = X_rest Bᵀ + Q Σ_p α_p(Λ) X̂ P_pᵀ with P_p = B T_p
 torch::Tensor BatchedProjections::solve(const torch::Tensor& F, const torch::Tensor& B) {
   chain_.run(F, B);
-  auto f = shared_->range.to_nodes(chebyshev_sum(X_hat_, shared_->alpha, chain_.P()), {});
+  auto f = shared_->range->to_nodes(chebyshev_sum(X_hat_, shared_->alpha, chain_.P()), {});
   if (X_rest_.defined()) f = torch::addmm(f, X_rest_, B.flatten(0, 1).t());
   return f.view({-1, B.size(0), B.size(1)});
 }
@@ -110,7 +116,7 @@ torch::Tensor BatchedProjections::solve(const torch::Tensor& F, const torch::Ten
 BatchedProjections::Gradients BatchedProjections::pull(const torch::Tensor& F, const torch::Tensor& B,
                                                        const torch::Tensor& cotangent) const {
   const auto flat = cotangent.flatten(1);
-  const auto P_bar = pull_chebyshev_sum(X_hat_, shared_->alpha, shared_->range.to_spectral(flat, {}));
+  const auto P_bar = pull_chebyshev_sum(X_hat_, shared_->alpha, shared_->range->to_spectral(flat, {}));
   const auto beside = X_rest_.defined() ? flat.t().mm(X_rest_).view(B.sizes()) : torch::zeros_like(B);
   const auto through = chain_.pull(F, P_bar.view({shared_->terms(), B.size(0), B.size(1), B.size(2)}));
   return {through.F, beside + through.P0};
@@ -121,11 +127,11 @@ BatchedEquilibria::BatchedEquilibria(std::shared_ptr<const SharedSeries> shared,
       E_(torch::eye(shared_->X.size(1), shared_->type).index_select(0, checked_live_features(*shared_))),
       chain_(*shared_, runs, E_.size(0)) {
   const auto U = shared_->X.index_select(1, shared_->live_features());
-  const auto U_hat = shared_->range.to_spectral(U, {});
+  const auto U_hat = shared_->range->to_spectral(U, {});
   std::vector<torch::Tensor> N;
   for (int64_t p = 0; p < shared_->terms(); ++p)
-    N.push_back(shared_->range.to_nodes(shared_->alpha.narrow(1, p, 1) * U_hat, {}));
-  N[0] = N[0] + shared_->range.rest_of(U, U_hat);  // there λ = 0: α_0 = 1, α_p = 0
+    N.push_back(shared_->range->to_nodes(shared_->alpha.narrow(1, p, 1) * U_hat, {}));
+  N[0] = N[0] + shared_->range->rest_of(U, U_hat);  // there λ = 0: α_0 = 1, α_p = 0
   N_ = torch::cat(N, 1);
 }
 

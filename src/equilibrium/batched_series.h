@@ -27,13 +27,16 @@ struct SharedSeries {
   /// ArgumentError unless S is symmetric and the series ends (series_ends()).
   SharedSeries(const Propagation& S, const torch::Tensor& X, const SolverOptions& options);
 
+  /// The same for other features (n, m); S is not decomposed again.
+  SharedSeries with_features(const torch::Tensor& features) const;
+
   int64_t terms() const { return alpha.size(1); }
   /// The columns of X that are not zero everywhere, (k,).
   torch::Tensor live_features() const;
 
   torch::TensorOptions type;
   double epsilon;
-  RangeOfS range;
+  std::shared_ptr<const RangeOfS> range;
   torch::Tensor X;      // (n, m)
   torch::Tensor alpha;  // α_p(λ_j), (r, terms)
 };

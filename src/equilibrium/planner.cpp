@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "equilibrium/elimination/elimination.h"
+#include "equilibrium/node/without_eigenbasis.h"
 #include "equilibrium/signal_hops.h"
 #include "equilibrium/solver_prices.h"
 #include "equilibrium/tolerance.h"
@@ -148,6 +149,15 @@ Plan plan_on_gpu(const Facts& facts) {
     plan.reason = reason;
     return plan;
   };
+  // Features that change with every step, those of a stack or behind an encoder, have no series that could
+  // be prepared; a small g needs no eigendecomposition, and S none either.
+  const int64_t known =
+      products_of_semi_iteration(request.options.gamma, S.symmetric, backward_tolerance(request.options));
+  if (!request.options.fixed_features && request.width <= most_features_without_eigenbasis &&
+      known <= most_products_without_eigenbasis && !facts.exceeds_reach())
+    return choose("sparse", fmt::format("{} features that change with every step: at most {} products with g "
+                                        "and S, known beforehand, and no eigendecomposition",
+                                        request.width, known));
   if (!S.symmetric) {
     if (facts.eliminable)
       return choose("direct",

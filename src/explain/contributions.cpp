@@ -99,7 +99,9 @@ Explainer::OneGraph& Explainer::graph_of(int64_t node) {
     if (matrices_.empty()) matrices_ = graph_matrices(data_, config_);
     if (matrices_.size() > 1) g = data_.graph_of.at(node);
   }
-  OneGraph& graph = graphs_[g];
+  // A model that reads labels has other inputs, and so other states, for a node whose own label it knows.
+  constexpr int64_t sets_of_labels = 3;
+  OneGraph& graph = graphs_[sets_of_labels * g + model_.show_labels_for(node)];
   if (graph.S) return graph;
   if (equilibria_) {
     graph.S = &equilibria_->solver_of(g).propagation();
@@ -281,8 +283,10 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
   const auto y = norm > 0 ? C.select(1, k).unsqueeze(0) / norm : torch::zeros_like(z);
   const auto W = of_features(node, adjoints(graph, {row}, y, {head.of_unit_rows ? -at.exponent[0] : 0}));
 
-  const auto zero = zero_features(options.raw_units);
   const auto X = equilibria_->features_of(equilibria_->place_of(node).graph);
+  auto zero = zero_features(options.raw_units);
+  if (zero.defined())  // of columns of labels it is 0
+    zero = torch::cat({zero, torch::zeros({X.size(1) - zero.size(0)}, zero.options())});
   const auto x_0 = zero.defined() ? zero.to(X.options()) : torch::zeros({X.size(1)}, X.options());
   const auto h_0 = equilibria_->encode(x_0.unsqueeze(0)).to(torch::kFloat64);
   std::vector<std::vector<double>> own, base;  // ⟨h_u - h_0, w_u⟩, ⟨h_0, w_u⟩ for each equilibrium …

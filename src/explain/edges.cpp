@@ -96,6 +96,7 @@ double Explainer::score_on(const Graph& graph, int64_t node, int64_t class_numbe
   config.eignn().solver = solver_for_edges();
   const auto model = make_model(other, config, nullptr);
   load_state(*model, state_of(model_), "the model");
+  if (const auto labels = model_.labels()) model->use_labels(*labels);
   model->eval();
   const torch::NoGradGuard guard;
   const auto index = torch::tensor({node}, torch::kInt64).to(model_.type().device());

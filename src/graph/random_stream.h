@@ -16,7 +16,9 @@ enum class Stream : uint64_t {
   attack = 7,
   conformal = 8,
   explain = 9,
-  search = 10
+  search = 10,
+  label_inputs = 11,  // of a step of training
+  label_halves = 12
 };
 
 /// The seed of a stream at a step: SplitMix64's finaliser of (seed, stream, step).

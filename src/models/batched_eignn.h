@@ -14,17 +14,24 @@ namespace eignn {
 
 class BatchedHead;
 
-/// The model that make_eignn() makes with the heads plain and l2, for runs that share S and X: run k has the
-/// weights F_k and B_k. Shapes and addresses are fixed, so that a CUDA graph can replay the calls. Autograd
-/// is not used; gradients come from pull().
+/// Equilibria side by side that start from the same features, and so share a series.
+struct BatchedChannels {
+  std::shared_ptr<const SharedSeries> shared;
+  int64_t count = 1;
+};
+
+/// The model of one layer that make_eignn() makes with the heads plain and l2, for runs that share S and X:
+/// each run has an F for each of its channels and a B. Shapes and addresses are fixed, so that a CUDA graph
+/// can replay the calls. Autograd is not used; gradients come from pull(). Channels are more runs to the
+/// series: Z = [Z_1 | Z_2 | …], f = Σ_k Z_k B_kᵀ.
 ///
 ///     model.solve();
 ///     auto gradients = model.pull(cotangent_of(model.training_scores()));
 ///     …; model.solve();  // after F and B were changed in place
 class BatchedEignn {
  public:
-  /// F is (runs, rows, m), B (runs, classes, m). ArgumentError for other heads.
-  BatchedEignn(std::shared_ptr<const SharedSeries> shared, Head head, double dropout, torch::Tensor F,
+  /// F is (runs, channels, rows, m), B (runs, classes, channels · m). ArgumentError for other heads.
+  BatchedEignn(const std::vector<BatchedChannels>& channels, Head head, double dropout, torch::Tensor F,
                torch::Tensor B);
   ~BatchedEignn();
 

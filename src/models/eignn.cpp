@@ -31,7 +31,8 @@ class Eignn : public Model, public EquilibriumModel {
  public:
   Eignn(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes, const EignnOptions& options,
         uint64_t seed)
-      : Model({X.size(0), X.size(1), classes, type_of(parts)}),
+      : Model({X.size(0), X.size(1) - label_columns(options, classes), classes, type_of(parts),
+               label_columns(options, classes)}),
         options_(options),
         norm_kind_(norm_of(options)),
         type_(type()),
@@ -49,7 +50,7 @@ class Eignn : public Model, public EquilibriumModel {
     const int64_t width = m * static_cast<int64_t>(channels_.size());
     if (options.head == Head::residual) {
       residual_ = register_module(
-          "head", std::make_shared<ResidualHead>(width, X.size(1), classes, options, generator));
+          "head", std::make_shared<ResidualHead>(width, features(), classes, options, generator));
       residual_->to(type_.device(), c10::typeMetaToScalarType(type_.dtype()));
     } else {
       B_ = parameter("B", torch::randn({classes, width}, generator, torch::kFloat64) /
@@ -64,7 +65,8 @@ class Eignn : public Model, public EquilibriumModel {
       layer_shift_ = parameter("norm_bias", torch::zeros({width}, torch::kFloat64));
     }
     if (options.encoder > 0) {
-      const auto W = parameter("encoder_weight", uniform_weight(m, X.size(1), generator));
+      const auto W = parameter("encoder_weight",
+                               encoder_weight(m, features(), label_columns(options, classes), generator));
       encoder_ = Encoder(W, parameter("encoder_bias", torch::zeros({m}, torch::kFloat64)),
                          options.encoder_activation);
     }
@@ -96,7 +98,7 @@ class Eignn : public Model, public EquilibriumModel {
     double seconds = projection_ ? projection_->seconds() : 0;
     for (const Part& part : parts_)
       for (const auto& solved : part.solved) seconds += solved ? solved->seconds() : 0;
-    return shares_solves() ? seconds : 0;
+    return shares_solves() && !reads_labels() ? seconds : 0;  // a step has other inputs than an evaluation
   }
 
   // What explanations read (models/equilibrium_model.h).
@@ -142,14 +144,14 @@ class Eignn : public Model, public EquilibriumModel {
   torch::Tensor head(const torch::Tensor& z, const torch::Tensor& x) const override {
     if (const auto affine = affine_head())
       return (affine->of_unit_rows ? unit_rows(z) : z).mm(affine->slope) + affine->constant;
-    const auto f = norm_kind_ == Norm::layer
-                       ? layer_normalised(z).mm(B_.t())
-                       : residual_->forward(z, x, [](const torch::Tensor& h) { return h; });
+    const auto f = norm_kind_ == Norm::layer ? layer_normalised(z).mm(B_.t())
+                                             : residual_->forward(z, x.narrow(1, 0, features()),
+                                                                  [](const torch::Tensor& h) { return h; });
     return intercept_.defined() ? f + intercept_ : f;
   }
 
  protected:
-  bool takes_sparse_features() const override { return true; }
+  bool takes_sparse_features() const override { return !reads_labels(); }
 
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const Place place = graphs_.stacked(index);
@@ -395,7 +397,7 @@ class Eignn : public Model, public EquilibriumModel {
     for (const size_t g : place.graphs) below.push_back(parts_[g].X);
     const auto rows = below.size() == 1 ? below[0] : torch::cat(below, 0);
     const auto at_index = place.index.defined() ? rows.index_select(0, place.index) : rows;
-    return at_index.is_sparse() ? at_index.to_dense() : at_index;
+    return (at_index.is_sparse() ? at_index.to_dense() : at_index).narrow(1, 0, features());
   }
 
   EignnOptions options_;
@@ -439,8 +441,18 @@ std::shared_ptr<Model> made_eignn(std::vector<GraphPart> parts, const torch::Ten
       throw ArgumentError("solver", "the graphs have different numbers of directions",
                           "give each a solver for every direction");
   }
-  if (is_stack(options)) return make_equilibrium_stack(std::move(parts), X, classes, options, seed);
-  return std::make_shared<Eignn>(std::move(parts), X, classes, options, seed);
+  const int64_t labels = label_columns(options, classes);
+  if (labels > 0 && X.is_sparse())
+    throw ArgumentError("label-inputs", "labels are not input beside sparse features",
+                        "give dense features, or leave label-inputs off");
+  const auto read = labels > 0 ? torch::cat({X, torch::zeros({X.size(0), labels}, X.options())}, 1) : X;
+  std::shared_ptr<Model> model;
+  if (is_stack(options))
+    model = make_equilibrium_stack(std::move(parts), read, classes, options, seed);
+  else
+    model = std::make_shared<Eignn>(std::move(parts), read, classes, options, seed);
+  if (labels > 0) model->use_features(X);
+  return model;
 }
 
 }  // namespace

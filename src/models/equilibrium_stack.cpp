@@ -68,7 +68,8 @@ class EquilibriumStack : public Model {
  public:
   EquilibriumStack(std::vector<GraphPart> parts, const torch::Tensor& X, int64_t classes,
                    const EignnOptions& options, uint64_t seed)
-      : Model({X.size(0), X.size(1), classes, type_of(parts)}),
+      : Model({X.size(0), X.size(1) - label_columns(options, classes), classes, type_of(parts),
+               label_columns(options, classes)}),
         options_(options),
         norm_(norm_of(options)),
         graphs_(nodes_of(parts), X.size(0), type().device()),
@@ -77,8 +78,9 @@ class EquilibriumStack : public Model {
     int64_t width = X.size(1);
     if (options.encoder > 0) {
       width = options.encoder;
-      const auto W =
-          register_parameter("encoder_weight", uniform_weight(width, X.size(1), generator).to(type()));
+      const auto W = register_parameter(
+          "encoder_weight",
+          encoder_weight(width, features(), label_columns(options, classes), generator).to(type()));
       encoder_ = Encoder(W, register_parameter("encoder_bias", torch::zeros({width}, type())),
                          options.encoder_activation);
     }
@@ -92,7 +94,7 @@ class EquilibriumStack : public Model {
     }
     if (options.head == Head::residual) {
       residual_ = register_module(
-          "head", std::make_shared<ResidualHead>(width, X.size(1), classes, options, generator));
+          "head", std::make_shared<ResidualHead>(width, features(), classes, options, generator));
       residual_->to(type().device(), c10::typeMetaToScalarType(type().dtype()));
     } else {
       const int64_t read = options.jump == Jump::concat ? width * options.layers : width;
@@ -128,7 +130,7 @@ class EquilibriumStack : public Model {
   }
 
  protected:
-  bool takes_sparse_features() const override { return options_.encoder > 0; }
+  bool takes_sparse_features() const override { return options_.encoder > 0 && !reads_labels(); }
 
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const auto [graphs, rows] = graphs_.stacked(index);
@@ -151,7 +153,7 @@ class EquilibriumStack : public Model {
       H = out;
     }
     const auto f =
-        residual_ ? residual_->forward(heard[0], dense_rows(X_of(graphs), rows),
+        residual_ ? residual_->forward(heard[0], dense_rows(X_of(graphs), rows).narrow(1, 0, features()),
                                        [&](const torch::Tensor& h) { return dropout(h, options_.dropout); })
                   : jumped(heard).mm(B_.t());
     return intercept_.defined() ? f + intercept_ : f;

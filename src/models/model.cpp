@@ -27,7 +27,7 @@ Model::Model(const Shape& shape) : dropout_generator_(generator_on(torch::kCPU))
 torch::Tensor Model::scores(const torch::Tensor& index) {
   return with_our_errors("scores", [&]() -> torch::Tensor {
     check_index(index);
-    return do_scores(index);
+    return labels_ ? scores_with_labels(index) : do_scores(index);
   });
 }
 
@@ -39,7 +39,9 @@ void Model::use_features(const torch::Tensor& X) {
                           fmt::format("the features are {} by {}, and the model's are {} by {}", X.size(0),
                                       X.size(1), shape_.nodes, shape_.features),
                           "give a row for every node and a column for every feature");
-    do_use_features(X);
+    if (!reads_labels()) return do_use_features(X);
+    X_ = X.to(shape_.type);
+    do_use_features(with_label_columns());
   });
 }
 

@@ -7,6 +7,11 @@ torch::Tensor uniform_weight(int64_t out, int64_t in, at::Generator generator) {
   return torch::empty({out, in}, torch::kFloat64).uniform_(-bound, bound, generator);
 }
 
+torch::Tensor encoder_weight(int64_t out, int64_t features, int64_t labels, at::Generator generator) {
+  const auto of_features = uniform_weight(out, features, generator);
+  return labels == 0 ? of_features : torch::cat({of_features, uniform_weight(out, labels, generator)}, 1);
+}
+
 ResidualHead::ResidualHead(int64_t z_width, int64_t x_width, int64_t classes, const EignnOptions& options,
                            at::Generator generator) {
   const int64_t width = options.width;

@@ -15,6 +15,15 @@ namespace eignn {
 /// generator.
 torch::Tensor uniform_weight(int64_t out, int64_t in, at::Generator generator);
 
+/// The columns of labels behind the features that an EIGNN with these options reads.
+inline int64_t label_columns(const EignnOptions& options, int64_t classes) {
+  return options.label_inputs ? classes : 0;
+}
+
+/// The weight of an encoder of `features` and, behind them, `labels` columns, each drawn as a weight of its
+/// own: a label counts as much as it would without features.
+torch::Tensor encoder_weight(int64_t out, int64_t features, int64_t labels, at::Generator generator);
+
 ///     h = ELU(BN(W₀ z + W_r x)),   h ← dropout(ELU(BN(W_k h + h))),   f = W h + b
 class ResidualHead : public torch::nn::Module {
  public:

@@ -80,12 +80,13 @@ std::vector<BatchedRun> train_batch(const std::vector<TrainConfig>& configs,
     RunResult& summary = run.result.summary;
     summary.solver = RunBatch::solver_name;
     Trainer trainer(summary.config, dataset, summary.split, spectra);
-    const auto F_start = trainer.model().propagation_weights()[0].detach().clone();
+    std::vector<torch::Tensor> F_start;
+    for (const auto& F : trainer.model().propagation_weights()) F_start.push_back(F.detach().clone());
     try {
       const auto record =
           std::make_shared<const TrainingRecord>(record_of(dataset, dataset.splits[summary.split]));
-      conclude(trainer, dataset, run.folder.get(), run.progress, {F_start}, batch.preprocess_seconds(),
-               record, summary);
+      conclude(trainer, dataset, run.folder.get(), run.progress, F_start, batch.preprocess_seconds(), record,
+               summary);
       summary.interrupted = false;
     } catch (const ConvergenceError&) {
       run.result.failure = std::current_exception();

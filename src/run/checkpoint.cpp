@@ -243,6 +243,32 @@ TrainedModel load_model(const std::string& given) {
   return with_our_errors("load_model", [&] { return loaded_model(given); });
 }
 
+namespace {
+
+// The labels of the training nodes in this graph, which a model with label inputs reads beside the features.
+void give_labels(const TrainedModel& trained, const Dataset& dataset, Model& model,
+                 const std::string& where) {
+  const auto& record = *trained.record();
+  const auto known = record.nodes ? record.nodes->labels_on(dataset) : std::nullopt;
+  if (!known || known->nodes.numel() == 0)
+    return warn(
+        "the model reads the labels of its training nodes, and none of them is in this graph: no label is "
+        "input");
+  const auto& labels = known->labels;
+  const int64_t classes = trained.classes();
+  const bool fits = trained.task() == Task::classes
+                        ? labels.scalar_type() == torch::kInt64 && labels.dim() == 1 &&
+                              labels.min().item<int64_t>() >= 0 && labels.max().item<int64_t>() < classes
+                        : labels.dim() == 2 && labels.size(1) == classes &&
+                              labels.is_floating_point() == trained.is_regression();
+  if (!fits)
+    throw DataError(where, "training.labels", "the labels that the model reads are damaged",
+                    "train again, or take a copy of the file");
+  model.use_labels(known->inputs(classes, record.target));
+}
+
+}  // namespace
+
 std::shared_ptr<Model> restore_model(const TrainedModel& trained, const Dataset& dataset,
                                      const TrainConfig& config, SpectrumStore* store,
                                      const std::string& where) {
@@ -259,6 +285,7 @@ std::shared_ptr<Model> restore_model(const TrainedModel& trained, const Dataset&
   auto model = make_model(dataset, config, store);
   load_state(*model, trained.weights(), where);
   model->eval();
+  if (model->reads_labels()) give_labels(trained, dataset, *model, where);
   return model;
 }
 

@@ -417,8 +417,8 @@ RunOutcome run_training(const RunRequest& request) {
                             trainer.split().train.numel(), trainer.split().val.numel(),
                             trainer.split().test.numel(), trainer.model().preprocess_seconds()});
   const auto F_start = copies(trainer.model().propagation_weights());
-  const auto record =
-      std::make_shared<const TrainingRecord>(record_of(dataset, dataset.splits[summary.split]));
+  const auto record = std::make_shared<const TrainingRecord>(
+      record_of(dataset, dataset.splits[summary.split], trainer.known_labels()));
   const TrainedModel trained(config, dataset.feature_count(), dataset.classes, dataset.multi_label(), {},
                              record);
   EarlyStopping stopping(config.stopping, config.patience);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "data/sparse_tensor.h"
+#include "data/tensor_bytes.h"
 #include "eignn/error.h"
 
 namespace eignn {
@@ -148,6 +149,7 @@ constexpr const char* parts_name = "training.parts";
 constexpr const char* member_names[] = {"training.train", "training.val", "training.test"};
 constexpr const char* node_sample_name = "training.node_sample";
 constexpr const char* arc_sample_name = "training.arc_sample";
+constexpr const char *labels_name = "training.labels", *halves_name = "training.label_halves";
 
 TensorBytes bytes_of(const std::vector<uint64_t>& words, std::vector<int64_t> shape) {
   TensorBytes out{ElementType::int64, std::move(shape), std::vector<unsigned char>(words.size() * 8)};
@@ -271,6 +273,37 @@ Recognition TrainingNodes::recognise(const Dataset& data) const {
   return out;
 }
 
+void TrainingNodes::keep_labels(const Dataset& data, const KnownLabels& labels) {
+  const int64_t count = labels.nodes.numel();
+  std::vector<std::pair<uint64_t, int64_t>> order;  // as members_[0] has them
+  for (int64_t k = 0; k < count; ++k) {
+    const int64_t v = labels.nodes[k].item<int64_t>();
+    order.emplace_back(named_ ? hash_of(data.node_name(v)) : static_cast<uint64_t>(v), k);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<int64_t> places;
+  for (const auto& [member, k] : order) places.push_back(k);
+  const auto index = torch::tensor(places, torch::kInt64);
+  labels_ = labels.labels.index_select(0, index);
+  half_ = labels.half.index_select(0, index);
+}
+
+std::optional<KnownLabels> TrainingNodes::labels_on(const Dataset& data) const {
+  if (!labels_.defined() || !recognise(data).training_graph) return std::nullopt;
+  const Lookup node_of(keys_of(data));
+  std::vector<int64_t> nodes, places;
+  for (size_t k = 0; k < members_[0].size(); ++k) {
+    const uint64_t member = members_[0][k];
+    const int64_t v = node_of(named_ ? member : key_of_number(static_cast<int64_t>(member)));
+    if (v < 0) continue;
+    nodes.push_back(v);
+    places.push_back(static_cast<int64_t>(k));
+  }
+  const auto index = torch::tensor(places, torch::kInt64);
+  return KnownLabels{torch::tensor(nodes, torch::kInt64), labels_.index_select(0, index),
+                     half_.index_select(0, index)};
+}
+
 void TrainingNodes::save(SafeTensors& content) const {
   content.metadata["training.nodes"] = std::to_string(nodes_);
   content.metadata["training.arcs"] = std::to_string(arcs_);
@@ -294,6 +327,9 @@ void TrainingNodes::save(SafeTensors& content) const {
   for (const ArcSample& arc : arc_sample_) arcs.insert(arcs.end(), {arc.source, arc.target});
   content.tensors[node_sample_name] = bytes_of(nodes, {static_cast<int64_t>(node_sample_.size()), 2});
   content.tensors[arc_sample_name] = bytes_of(arcs, {static_cast<int64_t>(arc_sample_.size()), 2});
+  if (!labels_.defined()) return;
+  content.tensors[labels_name] = to_bytes(labels_);
+  content.tensors[halves_name] = to_bytes(half_.to(torch::kUInt8));
 }
 
 std::optional<TrainingNodes> TrainingNodes::load(const SafeTensors& content, const std::string& path) {
@@ -321,6 +357,15 @@ std::optional<TrainingNodes> TrainingNodes::load(const SafeTensors& content, con
   if (nodes.size() % 2 != 0 || arcs.size() % 2 != 0) damaged(path, node_sample_name);
   for (size_t k = 0; k < nodes.size(); k += 2) out.node_sample_.push_back({nodes[k], nodes[k + 1]});
   for (size_t k = 0; k < arcs.size(); k += 2) out.arc_sample_.push_back({arcs[k], arcs[k + 1]});
+  if (!content.tensors.count(labels_name)) return out;
+  const auto halves = content.tensors.find(halves_name);
+  if (halves == content.tensors.end()) damaged(path, halves_name);
+  out.labels_ = to_tensor(content.tensors.at(labels_name));
+  out.half_ = to_tensor(halves->second).to(torch::kInt64);
+  const auto count = static_cast<int64_t>(out.members_[0].size());
+  if (out.labels_.dim() < 1 || out.labels_.size(0) != count) damaged(path, labels_name);
+  if (out.half_.dim() != 1 || out.half_.size(0) != count || out.half_.gt(1).any().item<bool>())
+    damaged(path, halves_name);
   return out;
 }
 

@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include <torch/types.h>
+
 #include "data/safetensors.h"
 #include "eignn/checkpoint.h"
 #include "eignn/dataset.h"
+#include "train/known_labels.h"
 
 namespace eignn {
 
@@ -27,6 +30,13 @@ class TrainingNodes {
   static TrainingNodes of(const Dataset& data, const Split& split, bool features_are_own);
 
   Recognition recognise(const Dataset& data) const;
+
+  /// Keeps the labels of the training nodes too, which a model with label inputs reads again. `data` are
+  /// those of the training.
+  void keep_labels(const Dataset& data, const KnownLabels& labels);
+  /// The labels that were kept, at the nodes that they belong to in `data`. Nothing where none were kept and
+  /// on another graph than that of the training.
+  std::optional<KnownLabels> labels_on(const Dataset& data) const;
 
   int64_t nodes() const { return nodes_; }
   int64_t arcs() const { return arcs_; }
@@ -56,6 +66,7 @@ class TrainingNodes {
   std::vector<uint64_t> members_[3];  // of train, val and test: hashes where nodes have names, else numbers
   std::vector<NodeSample> node_sample_;
   std::vector<ArcSample> arc_sample_;
+  torch::Tensor labels_, half_;  // of the nodes of members_[0]; undefined: not kept
 };
 
 /// The digest of a graph, whatever the order of its nodes and arcs: 32 digits of the nodes' names, the arcs

@@ -30,13 +30,14 @@ Task task_of(const Dataset& data) {
   return data.is_regression() ? Task::regression : data.multi_label() ? Task::labels : Task::classes;
 }
 
-TrainingRecord record_of(const Dataset& data, const Split& split) {
+TrainingRecord record_of(const Dataset& data, const Split& split, const std::optional<KnownLabels>& labels) {
   TrainingRecord record;
   record.task = task_of(data);
   record.class_names = data.class_names;
   if (data.transform) record.transform = *data.transform;
   if (data.is_regression()) record.target = TargetScale::fit(data.labels, split.train);
   record.nodes = TrainingNodes::of(data, split, /*features_are_own=*/structural_feature_count(data) == 0);
+  if (labels) record.nodes->keep_labels(data, *labels);
   return record;
 }
 

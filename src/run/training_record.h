@@ -24,8 +24,10 @@ struct TrainingRecord {
 
 Task task_of(const Dataset& data);
 
-/// The record of a training on this split of `data`, which went through prepared().
-TrainingRecord record_of(const Dataset& data, const Split& split);
+/// The record of a training on this split of `data`, which went through prepared(). `labels`: those that were
+/// inputs, if any.
+TrainingRecord record_of(const Dataset& data, const Split& split,
+                         const std::optional<KnownLabels>& labels = {});
 
 /// The names of the tensors that are no weights begin with this.
 constexpr const char* record_prefix = "training.";

@@ -149,7 +149,7 @@ void Adam::load_state(const std::map<std::string, torch::Tensor>& state) {
   }
 }
 
-BatchedAdam::BatchedAdam(const std::vector<Parameter>& parameters) {
+BatchedAdam::BatchedAdam(const std::vector<Parameter>& parameters, bool decoupled) : decoupled_(decoupled) {
   for (const auto& [value, rates] : parameters)
     slots_.push_back({rates, torch::zeros_like(value), torch::zeros_like(value)});
   make_room();
@@ -169,7 +169,7 @@ void BatchedAdam::begin_step(double factor) {
     auto* update = reinterpret_cast<AdamUpdate<scalar_t>*>(host_numbers_.data_ptr<scalar_t>());
     for (const Slot& slot : slots_)
       for (const auto& [rate, decay] : slot.rates)
-        *update++ = AdamUpdate<scalar_t>::at_step(steps_, factor * rate, decay);
+        *update++ = AdamUpdate<scalar_t>::at_step(steps_, factor * rate, decay, decoupled_);
   });
   if (!numbers_.is_same(host_numbers_)) numbers_.copy_(host_numbers_, /*non_blocking=*/true);
 }

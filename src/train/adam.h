@@ -55,7 +55,8 @@ class BatchedAdam {
     std::vector<Rates> rates;  // one for each run
   };
 
-  explicit BatchedAdam(const std::vector<Parameter>& parameters);
+  /// `decoupled`: AdamW, as in Adam.
+  explicit BatchedAdam(const std::vector<Parameter>& parameters, bool decoupled = false);
 
   /// Counts a step and copies its coefficients to the device; `factor` multiplies all rates. Not to be
   /// captured in a CUDA graph, which would replay the coefficients of the captured step.
@@ -75,6 +76,7 @@ class BatchedAdam {
   void make_room();
 
   std::vector<Slot> slots_;
+  bool decoupled_;
   int64_t steps_ = 0;
   // An AdamUpdate for each parameter and run, (parameters, runs, AdamUpdate::fields), on the host and on the
   // parameters' device.

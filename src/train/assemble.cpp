@@ -134,7 +134,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.device = torch_device(c.device);
   options.max_iterations = 5000;  // a solve that takes more means that training has diverged
   options.tf32 = c.tf32 && options.device.is_cuda();
-  options.fixed_features = model.encoder == 0 && model.layers == 1;
+  options.fixed_features = model.encoder == 0 && model.layers == 1 && !model.label_inputs;
   return options;
 }
 
@@ -152,7 +152,8 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   check(model);
   SolverOptions options = solver_options(c);
   options.store = store;
-  const int64_t m = rows_of_F(model, model.encoder > 0 ? model.encoder : dataset.feature_count());
+  const int64_t read = dataset.feature_count() + (model.label_inputs ? dataset.classes : 0),
+                m = rows_of_F(model, model.encoder > 0 ? model.encoder : read);
   const auto solver_for = [&](const std::vector<GraphMatrix>& matrices) -> std::string {
     if (model.equilibria == 0) return "picard";  // is never asked, and prepares nothing
     return chosen_solver(matrices, dataset, c);

@@ -514,6 +514,9 @@ void check(const EignnOptions& options) {
   if (options.head == Head::residual && options.layers > 1)
     throw ArgumentError("layers", "the residual head stands on one layer of equilibria",
                         "use layers 1, or the head plain");
+  if (options.label_inputs && options.equilibria == 0)
+    throw ArgumentError("label-inputs", "without equilibria no label reaches another node",
+                        "use equilibria 1 or more, or label-inputs off");
   if (options.layers > 1) return;
   if (options.skip)
     throw ArgumentError("skip", "one layer has nothing to skip", "use layers 2 or more, or skip off");

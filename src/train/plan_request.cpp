@@ -97,7 +97,8 @@ std::vector<GraphMatrix> graph_matrices(const Dataset& dataset, const TrainConfi
 PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
                          const TrainConfig& c) {
   const GraphMatrix& graph = largest(graphs);
-  PlanRequest request = request_for(*graph.S, dataset.feature_count(), c);
+  const int64_t labels = c.eignn().label_inputs ? dataset.classes : 0;
+  PlanRequest request = request_for(*graph.S, dataset.feature_count() + labels, c);
   request.outputs = std::max<int64_t>(dataset.classes, 1);  // 0 without labels
   const bool several = graphs.size() > 1;
   if (several) {

@@ -41,12 +41,13 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
   if (c.tf32) refuse("a batch computes in full precision, not in TF32");
   if (model.head != Head::plain && model.head != Head::l2)
     refuse(fmt::format("a batch knows the heads plain and l2, not {}", name(model.head)));
-  if (model.encoder > 0 || is_stack(model) || model.equilibria > 1 || model.source == Source::both ||
-      !c.further_directions.empty())
-    refuse("a batch has no encoder and one equilibrium");
-  if (model.norm != Norm::none) refuse("a batch names its norm by the head");
-  if (c.optimiser != Optimiser::adam) refuse("a batch has the optimiser adam");
+  if (const Norm norm = norm_of(model); norm != Norm::none && norm != Norm::l2)
+    refuse(fmt::format("a batch knows the norms none and l2, not {}", name(norm)));
+  if (is_stack(model))
+    refuse("a batch has one layer of equilibria: its series is for features that stay the same");
+  if (model.encoder > 0) refuse("a batch has no encoder: its series is for features that stay the same");
   if (model.intercept) refuse("a batch has no intercept");
+  if (model.label_inputs) refuse("the features of a batch stay the same, and label inputs change them");
   if (dataset.graphs() > 1 || dataset.multi_label() || dataset.is_regression())
     refuse("a batch is of one graph with one class a node");
   if (c.class_weights != ClassWeights::none) refuse("a batch counts all nodes the same in the loss");
@@ -58,12 +59,48 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
     refuse(fmt::format("the series for gamma {} has no end in sight", model.gamma));
 }
 
-// Returns S. Throws where a batch cannot be trained with this configuration.
-Propagation propagation_of_a_batch(const TrainConfig& config, const Dataset& dataset) {
+TrainConfig with_direction(TrainConfig config, Direction direction) {
+  config.propagation.direction = direction;
+  return config;
+}
+
+// Returns S of each direction. Throws where a batch cannot be trained with this configuration.
+std::vector<Propagation> propagations_of_a_batch(const TrainConfig& config, const Dataset& dataset) {
   require_possible(config, dataset);
-  Propagation S = make_propagation(dataset, config);
-  if (!S.symmetric) refuse("a batch needs a symmetric S");
-  return S;
+  std::vector<Propagation> out;
+  for (const Direction direction : config.directions()) {
+    out.push_back(make_propagation(dataset, with_direction(config, direction)));
+    if (!out.back().symmetric)
+      refuse(fmt::format("a batch needs a symmetric S, which this graph does not have in the direction {}",
+                         name(direction)));
+  }
+  return out;
+}
+
+// The channels of a run, as channels_of() orders them: by direction, then source, then repetition.
+std::vector<BatchedChannels> channels_of_a_batch(const TrainConfig& config, const Dataset& dataset,
+                                                 const SolverOptions& options) {
+  const EignnOptions& model = config.eignn();
+  const auto features = dense_matrix(dataset.features, "a batch of runs");
+  std::vector<BatchedChannels> out;
+  for (const Propagation& S : propagations_of_a_batch(config, dataset)) {
+    const SharedSeries own(S, features, options);
+    if (model.source != Source::neighbours)
+      out.push_back({std::make_shared<SharedSeries>(own), model.equilibria});
+    if (model.source != Source::own) {  // X P, which does not depend on the weights
+      const auto received = SparseProduct(S, torch::kFloat64, torch::kCPU).gather(features);
+      out.push_back({std::make_shared<SharedSeries>(own.with_features(received)), model.equilibria});
+    }
+  }
+  return out;
+}
+
+// The names of F, one for each channel, in a checkpoint.
+std::vector<std::string> names_of_F(int64_t channels) {
+  if (channels == 1) return {"F"};
+  std::vector<std::string> out;
+  for (int64_t k = 0; k < channels; ++k) out.push_back(fmt::format("F{}", k));
+  return out;
 }
 
 }  // namespace
@@ -82,16 +119,19 @@ void require_same_features(const std::vector<TrainConfig>& configs, const Datase
 }
 
 void require_batchable(const TrainConfig& config, const Dataset& dataset) {
-  propagation_of_a_batch(config, dataset);
+  propagations_of_a_batch(config, dataset);
   if (config.eignn().solver != "auto") return;
-  const auto graphs = graph_matrices(dataset, config);
-  if (const Plan plan = plan_solver(plan_request(graphs, dataset, config)); plan.chosen_for_range)
-    throw ArgumentError(
-        "batch-runs",
-        fmt::format(
-            "a batch is right relative to the largest entry alone, and this graph calls for direct: {}",
-            plan.reason),
-        "train the runs one by one, or use solver krylov");
+  for (const Direction direction : config.directions()) {
+    const TrainConfig along = with_direction(config, direction);
+    const Plan plan = plan_solver(plan_request(graph_matrices(dataset, along), dataset, along));
+    if (plan.chosen_for_range)
+      throw ArgumentError(
+          "batch-runs",
+          fmt::format(
+              "a batch is right relative to the largest entry alone, and this graph calls for direct: {}",
+              plan.reason),
+          "train the runs one by one, or use solver krylov");
+  }
 }
 
 namespace {
@@ -112,10 +152,15 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
     : config_(configs.at(0)) {
   const torch::NoGradGuard guard;
   require_alike(configs);
-  const Propagation S = propagation_of_a_batch(config_, dataset);
+  require_possible(config_, dataset);
   SolverOptions options = solver_options(config_);
   options.store = store;
 
+  const Stopwatch watch;
+  const auto channels = channels_of_a_batch(config_, dataset, options);
+  preprocess_seconds_ = watch.seconds();
+  int64_t count = 0;
+  for (const BatchedChannels& of : channels) count += of.count;
   std::vector<torch::Tensor> F, B;
   std::vector<const Split*> splits;
   std::vector<BatchedAdam::Rates> rates_F, rates_B;
@@ -124,7 +169,9 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
     splits.push_back(&dataset.splits.at(split_number(config, dataset)));
     auto& start = starts[config.seed];
     if (start.empty()) start = starting_weights(config, dataset);
-    F.push_back(start.at("F"));
+    std::vector<torch::Tensor> of_channels;
+    for (const std::string& name : names_of_F(count)) of_channels.push_back(start.at(name));
+    F.push_back(torch::stack(of_channels));
     B.push_back(start.at("B"));
     rates_F.push_back({rate_of_F(config), decay_of_F(config)});
     rates_B.push_back({config.lr, config.weight_decay});
@@ -132,22 +179,19 @@ RunBatch::RunBatch(const std::vector<TrainConfig>& configs, const Dataset& datas
 
   const auto F_start = torch::stack(F).to(torch::dtype(options.dtype).device(options.device)),
              B_start = torch::stack(B).to(F_start.options());
-  const Stopwatch watch;
-  // X P, which does not depend on the weights.
-  const bool neighbours = config_.eignn().source == Source::neighbours;
-  const auto features = dense_matrix(dataset.features, "a batch of runs");
-  const auto X = neighbours ? SparseProduct(S, torch::kFloat64, torch::kCPU).gather(features) : features;
-  const auto shared = std::make_shared<SharedSeries>(S, X, options);
-  const Head head = config_.eignn().head;
-  if (const int64_t live = shared->live_features().size(0);
-      head == Head::l2 && (live == 0 || live > most_live_features))
-    refuse(fmt::format("the l2 head is for 1 to {} features that are not zero everywhere, and there are {}",
-                       most_live_features, live));
-  model_ = std::make_unique<BatchedEignn>(shared, head, config_.eignn().dropout, F_start, B_start);
-  preprocess_seconds_ = watch.seconds();
-  metrics_ = std::make_unique<BatchedMetrics>(dataset, splits, shared->type);
+  const Stopwatch watch_model;
+  const Head head = norm_of(config_.eignn()) == Norm::l2 ? Head::l2 : config_.eignn().head;
+  for (const BatchedChannels& of : channels)
+    if (const int64_t live = of.shared->live_features().size(0);
+        head == Head::l2 && (live == 0 || live > most_live_features))
+      refuse(fmt::format("the l2 head is for 1 to {} features that are not zero everywhere, and there are {}",
+                         most_live_features, live));
+  model_ = std::make_unique<BatchedEignn>(channels, head, config_.eignn().dropout, F_start, B_start);
+  preprocess_seconds_ += watch_model.seconds();
+  metrics_ = std::make_unique<BatchedMetrics>(dataset, splits, model_->F.options());
   adam_ = std::make_unique<BatchedAdam>(
-      std::vector<BatchedAdam::Parameter>{{model_->F, rates_F}, {model_->B, rates_B}});
+      std::vector<BatchedAdam::Parameter>{{model_->F, rates_F}, {model_->B, rates_B}},
+      config_.optimiser == Optimiser::adamw);
   begin();
 }
 
@@ -197,7 +241,10 @@ std::vector<RunBatch::Report> RunBatch::epoch() {
 }
 
 std::map<std::string, torch::Tensor> RunBatch::state(int64_t place) const {
-  return {{"F", model_->F[place].clone()}, {"B", model_->B[place].clone()}};
+  std::map<std::string, torch::Tensor> out = {{"B", model_->B[place].clone()}};
+  const auto names = names_of_F(model_->F.size(1));
+  for (size_t k = 0; k < names.size(); ++k) out[names[k]] = model_->F[place][static_cast<int64_t>(k)].clone();
+  return out;
 }
 
 }  // namespace eignn

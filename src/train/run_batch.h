@@ -32,7 +32,8 @@ class RunBatch {
  public:
   /// The configurations may differ in split, seed, learning rates and weight decays. All runs share one data
   /// set, so that a run's seed determines its initial weights but not a drawn split. ArgumentError when they
-  /// differ in more, or have settings that a batch does not support (a directed S, other heads, γ = 1).
+  /// differ in more, or have settings that a batch does not support (a directed S, a stack, other heads, γ =
+  /// 1).
   RunBatch(const std::vector<TrainConfig>& configs, const Dataset& dataset, SpectrumStore* store);
   ~RunBatch();
 

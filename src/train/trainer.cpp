@@ -96,12 +96,20 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
       if (const auto nodes = s.train.masked_select(graph == g); nodes.numel() > 0)
         train_by_graph_.push_back(nodes.to(device));
   }
+  if (config.is_eignn() && config.eignn().label_inputs)
+    known_labels_ = KnownLabels::of(dataset, s.train, config.seed);
   model_ = make_model(dataset, config, store);
+  if (known_labels_) model_->use_labels(known_labels_->inputs(dataset.classes, judge_.targets));
   optimiser_ = std::make_unique<Adam>(make_optimiser(*model_, config));
   for (const auto& group : optimiser_->groups()) full_rates_.push_back(group.rate);
 }
 
-std::vector<torch::Tensor> Trainer::batches(int64_t epoch) const {
+std::vector<torch::Tensor> Trainer::batches(int64_t epoch) {
+  if (known_labels_) {
+    const auto halves = halves_of_epoch(split_.train.numel(), config_.seed, epoch);
+    model_->show_labels(halves.shown);
+    return {split_.train.index_select(0, halves.scored.to(split_.train.device()))};
+  }
   if (train_by_graph_.empty()) return {split_.train};
   const int64_t count = static_cast<int64_t>(train_by_graph_.size());
   const auto seed = stream_seed(config_.seed, Stream::batches, static_cast<uint64_t>(epoch));

@@ -3,11 +3,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "eignn/train.h"
 #include "train/adam.h"
+#include "train/known_labels.h"
 #include "train/metrics.h"
 
 namespace eignn {
@@ -32,12 +34,14 @@ class Trainer {
   const Split& split() const { return split_; }
   /// The validation nodes that are kept for prediction sets; none without `conformal`.
   const torch::Tensor& calibration() const { return calibration_; }
+  /// The training labels that are inputs of the model; nothing without `label-inputs`.
+  const std::optional<KnownLabels>& known_labels() const { return known_labels_; }
   /// In the units of the data.
   const torch::Tensor& labels() const { return labels_; }
   Adam& optimiser() { return *optimiser_; }
 
  private:
-  std::vector<torch::Tensor> batches(int64_t epoch) const;
+  std::vector<torch::Tensor> batches(int64_t epoch);
   void set_learning_rates(int64_t epoch);
 
   TrainConfig config_;
@@ -46,6 +50,7 @@ class Trainer {
   torch::Tensor calibration_;
   torch::Tensor labels_, targets_;  // the targets of the loss: labels, numbers standardised
   Judge judge_;
+  std::optional<KnownLabels> known_labels_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<Adam> optimiser_;
   std::vector<double> full_rates_;  // of the optimiser's groups

@@ -745,6 +745,18 @@ refused "train --search auto: more splits than there are" 2 "--splits" train --d
 refused "train --search auto: with jobs" 2 "--jobs" train --dataset "$D" --search auto --jobs 2 --out "$T/out/x"
 refused "train: a budget without a search" 2 "--budget,--search auto" train --dataset "$D" --budget 1m
 refused_late "train: a list of directions and a solver in the eigenbasis" 2 "spectral" train --dataset "$D" --direction in,out --solver spectral
+run train --dataset "$D" --label-inputs on --encoder 8 --norm batch --epochs 10 --out "$T/labels" --json
+done_well "train --label-inputs"
+run predict --checkpoint "$T/labels" --out "$T/labels.csv"
+done_well "predict: a model that reads labels"
+check "predict: the labels are those of the training" "$python" -c '
+import sys
+a, b = ({l.rsplit(",", 2)[0] for l in open(p)} for p in sys.argv[1:])
+assert a == b, a ^ b' "$T/labels.csv" "$T/labels/predictions.csv"
+run explain --checkpoint "$T/labels" --node 0 --top 0 --json
+json "explain: a model that reads labels has them as features" "$T/stdout" 'any(str(f["feature"]).startswith("label ") for f in j["features"])'
+refused "train --label-inputs: without equilibria" 2 "--label-inputs" train --dataset "$D" --label-inputs on --equilibria 0
+refused "train --label-inputs: of another model" 2 "--label-inputs,gcn" train --dataset "$D" --model gcn --label-inputs on
 run bench stack --nodes 300 --edges 900 --blocks 1 --layers 2 --hidden 8 --threads 1 --no-python --json
 json "bench stack: a stack beside a GCN" "$T/stdout" "j['nodes'] == 300 and j['stack']['epoch_ms'] > 0 and j['stack_over_gcn'] > 0 and j['torch_gcn'] is None"
 refused "bench stack: more edges than pairs" 2 "--edges" bench stack --nodes 10 --edges 100
@@ -785,6 +797,13 @@ json "train --search --batch-runs: each seed on its own split" "$T/stdout" \
 refused "train --search --batch-runs without a folder" 2 "--batch-runs,--out" train --dataset "$D" $paper --search "$T/rates.toml" --batch-runs 3
 refused "train --batch-runs without --split all" 2 "--batch-runs,--split all" train --dataset "$D" $paper --batch-runs 2
 refused "train --batch-runs and --jobs" 2 "--batch-runs,--jobs" train --dataset "$D" $paper --split all --batch-runs 2 --jobs 2 --out "$T/out/x"
+run train --dataset "$D" $paper --source both --equilibria 2 --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/wide" --json
+done_well "train --batch-runs: several equilibria"
+cp "$T/stdout" "$T/together"
+run train --dataset "$D" $paper --source both --equilibria 2 --split all --solver spectral --epochs 20 --dtype float64 --json
+json "train --batch-runs: several equilibria, the runs that they are alone" "$T/stdout" \
+  'all(abs(a["loss"]["test"] - b["loss"]["test"]) < 1e-9 for a, b in zip(j["runs"], json.load(open("'"$T"'/together"))["runs"]))'
+refused_late "train --batch-runs: a stack" 2 "--batch-runs,one layer" train --dataset "$D" $paper --layers 2 --split all --batch-runs 2
 refused_late "train --batch-runs on a directed graph" 2 "--batch-runs,symmetric" train --dataset "$D" $paper --split all --batch-runs 2 --direction in
 refused "train: several jobs and no folder" 2 "--out" train --dataset "$D" $paper --split all --jobs 2
 refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc

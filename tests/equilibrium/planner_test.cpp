@@ -246,6 +246,17 @@ TEST(Planner, KeepsItsChoicesOnAGpu) {
             "krylov");
   EXPECT_EQ(on_gpu(std::move(PlanProblem(test::random_graph(4800, 14, 1), 50).reads(Reads::all_nodes))),
             "spectral");
+  // Stacks, and features behind an encoder.
+  const auto changing = [&](int64_t width, const PropagationOptions& propagation, double gamma) {
+    return on_gpu(std::move(PlanProblem(test::random_graph(2277, 14, 1), width, propagation)
+                                .behind_an_encoder()
+                                .gamma(gamma)
+                                .reads(Reads::all_nodes)));
+  };
+  for (const PropagationOptions& propagation : {PropagationOptions(), directed})
+    for (const int64_t width : {32, 512}) EXPECT_EQ(changing(width, propagation, 0.8), "sparse") << width;
+  EXPECT_NE(changing(64, {}, 1), "sparse") << "a series without an end";
+  EXPECT_NE(changing(2000, {}, 0.8), "sparse") << "products with a large g cost more than its eigenvectors";
 }
 
 TEST(Planner, AutoIsWhatThePlannerSays) {

@@ -23,7 +23,11 @@ struct Problem {
   torch::Tensor B = torch::stack({random_matrix(classes, m, 4), random_matrix(classes, m, 5)});
 
   BatchedEignn model(Head head, double dropout = 0) const {
-    return {std::make_shared<SharedSeries>(*S, X, SolverOptions{}), head, dropout, F.clone(), B.clone()};
+    return {{{std::make_shared<SharedSeries>(*S, X, SolverOptions{}), 1}},
+            head,
+            dropout,
+            F.unsqueeze(1).clone(),
+            B.clone()};
   }
 };
 
@@ -64,6 +68,75 @@ TEST(BatchedEignn, GradientsMatchCentralDifferences) {
     for (const int64_t k : {0, 5, 12, 23})
       EXPECT_NEAR(gradients.B.flatten()[k].item<double>(), test::central_difference(model.B, k, 1e-6, value),
                   1e-7);
+  }
+}
+
+// Two equilibria from the own features and two from the neighbours'.
+struct SideBySide {
+  std::shared_ptr<const Propagation> S = std::make_shared<Propagation>(
+      make_propagation(chain_graph(1, n), {Direction::undirected, Normalisation::sym, false}));
+  torch::Tensor X = random_matrix(n, m, 1);
+  torch::Tensor F = random_matrix(2 * 4 * m, m, 2).view({2, 4, m, m});
+  torch::Tensor B = random_matrix(2 * classes, 4 * m, 4).view({2, classes, 4 * m});
+
+  BatchedEignn model(Head head, double dropout = 0) const {
+    const SharedSeries own(*S, X, SolverOptions{});
+    const auto received = test::dense_S(*S).t().mm(X);
+    return {{{std::make_shared<SharedSeries>(own), 2},
+             {std::make_shared<SharedSeries>(own.with_features(received)), 2}},
+            head,
+            dropout,
+            F.clone(),
+            B.clone()};
+  }
+};
+
+TEST(BatchedEignn, ScoresSeveralChannelsAsEachModelAlone) {
+  const SideBySide problem;
+  for (const Head head : {Head::plain, Head::l2}) {
+    auto batch = problem.model(head);
+    batch.solve();
+    for (int64_t k = 0; k < 2; ++k) {
+      EignnOptions options;
+      options.head = head;
+      options.source = Source::both;
+      options.equilibria = 2;
+      const auto alone =
+          make_eignn(make_solver("spectral", problem.S, {}, m), problem.X, classes, options, 0);
+      const torch::NoGradGuard guard;
+      for (int64_t c = 0; c < 4; ++c)
+        alone->named_parameters()["F" + std::to_string(c)].copy_(problem.F[k][c]);
+      alone->named_parameters()["B"].copy_(problem.B[k]);
+      EXPECT_LE(relative_error(batch.scores().select(1, k), alone->scores(torch::arange(n))), 1e-12);
+    }
+  }
+}
+
+TEST(BatchedEignn, GradientsOfSeveralChannelsMatchCentralDifferences) {
+  const SideBySide problem;
+  const auto cotangent = random_matrix(n, 2 * classes, 6).view({n, 2, classes});
+  for (const auto& [head, dropout] :
+       std::vector<std::pair<Head, double>>{{Head::plain, 0}, {Head::l2, 0}, {Head::l2, 0.4}}) {
+    auto model = problem.model(head, dropout);
+    model.solve();
+    model.draw_dropout(7);
+    const auto gradients = model.pull(cotangent);
+    ASSERT_EQ(gradients.F.sizes(), model.F.sizes());
+    ASSERT_EQ(gradients.B.sizes(), model.B.sizes());
+    const auto value = [&] {
+      model.solve();
+      return (model.training_scores() * cotangent).sum().item<double>();
+    };
+    for (const int64_t k : {0, 21, 40, 61, 70, 90, 127})
+      EXPECT_NEAR(gradients.F.flatten()[k].item<double>(), test::central_difference(model.F, k, 1e-6, value),
+                  1e-7);
+    for (const int64_t k : {0, 5, 19, 33, 60, 95})
+      EXPECT_NEAR(gradients.B.flatten()[k].item<double>(), test::central_difference(model.B, k, 1e-6, value),
+                  1e-7);
+    const auto second = model.scores().select(1, 1).clone();
+    model.keep({1});
+    model.solve();
+    EXPECT_LE(relative_error(model.scores().select(1, 0), second), 1e-14);
   }
 }
 

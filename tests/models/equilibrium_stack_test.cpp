@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <functional>
+
 #include "eignn/error.h"
 #include "support/message_of.h"
 #include "support/oracle.h"
@@ -135,6 +137,28 @@ std::vector<EignnOptions> stacks() {
   return all;
 }
 
+// The gradient in each weight against central differences along a random direction.
+void expect_gradient_of_loss(Model& model, const std::function<torch::Tensor()>& loss,
+                             const std::string& of) {
+  model.zero_grad();
+  loss().backward();
+  for (auto& item : model.named_parameters()) {
+    ASSERT_TRUE(item.value().grad().defined()) << of << ": " << item.key();
+    const auto D = test::random_matrix(item.value().numel(), 1, 11).reshape(item.value().sizes());
+    const auto start = item.value().detach().clone();
+    const auto at = [&](double step) {
+      const torch::NoGradGuard guard;
+      item.value().copy_(start + step * D);
+      return loss().item<double>();
+    };
+    const double h = 1e-6, numeric = (at(h) - at(-h)) / (2 * h);
+    at(0);
+    const double scale = std::max(1e-2, item.value().grad().norm().item<double>() * D.norm().item<double>());
+    EXPECT_NEAR((item.value().grad() * D).sum().item<double>(), numeric, 2e-6 * scale)
+        << of << ": " << item.key();
+  }
+}
+
 TEST(EquilibriumStack, HasTheGradientOfItsLoss) {
   Problem problem;
   problem.directions.push_back(along(Direction::undirected, Normalisation::sym, true));
@@ -143,25 +167,87 @@ TEST(EquilibriumStack, HasTheGradientOfItsLoss) {
   for (const EignnOptions& options : stacks()) {
     const auto model = problem.model(options);
     model->train();
-    const auto loss = [&] { return (model->scores(index) * target).sum(); };
-    model->zero_grad();
-    loss().backward();
-    for (auto& item : model->named_parameters()) {
-      ASSERT_TRUE(item.value().grad().defined()) << words(options) << ": " << item.key();
-      const auto D = test::random_matrix(item.value().numel(), 1, 11).reshape(item.value().sizes());
-      const auto start = item.value().detach().clone();
-      const auto at = [&](double step) {
-        const torch::NoGradGuard guard;
-        item.value().copy_(start + step * D);
-        return loss().item<double>();
-      };
-      const double h = 1e-6, numeric = (at(h) - at(-h)) / (2 * h);
-      at(0);
-      const double scale =
-          std::max(1e-2, item.value().grad().norm().item<double>() * D.norm().item<double>());
-      EXPECT_NEAR((item.value().grad() * D).sum().item<double>(), numeric, 2e-6 * scale)
-          << words(options) << ": " << item.key();
+    expect_gradient_of_loss(
+        *model, [&] { return (model->scores(index) * target).sum(); }, words(options));
+  }
+}
+
+// One layer: every norm and source, the residual head, with and without an encoder, and without equilibria.
+std::vector<EignnOptions> single_layers() {
+  std::vector<EignnOptions> all;
+  for (const Source source : {Source::own, Source::neighbours, Source::both})
+    for (const int64_t encoder : {0, 4}) {
+      EignnOptions options;
+      options.source = source;
+      options.encoder = encoder;
+      options.intercept = true;
+      for (const Norm norm : {Norm::none, Norm::l2, Norm::batch, Norm::layer}) {
+        options.norm = norm;
+        all.push_back(options);
+      }
+      options.norm = Norm::none;
+      options.head = Head::residual;
+      options.width = 6;
+      all.push_back(options);
+      if (source != Source::own) continue;
+      options.equilibria = 0;
+      all.push_back(options);
     }
+  return all;
+}
+
+TEST(EquilibriumStack, OfOneLayerHasTheGradientOfItsLoss) {
+  Problem problem;
+  problem.directions.push_back(along(Direction::undirected, Normalisation::sym, true));
+  const auto index = torch::tensor({1, 8, 17}, torch::kInt64);
+  const auto target = test::random_matrix(3, classes, 9);
+  for (const EignnOptions& options : single_layers()) {
+    const auto model = problem.model(options);
+    model->train();
+    expect_gradient_of_loss(
+        *model, [&] { return (model->scores(index) * target).sum(); },
+        words(options) + ", head " + name(options.head));
+  }
+}
+
+// Through every equilibrium down to the features, as attacks and explanations go.
+TEST(EquilibriumStack, HasTheGradientInTheFeatures) {
+  Problem problem;
+  problem.directions.push_back(along(Direction::undirected, Normalisation::sym, true));
+  const auto index = torch::tensor({1, 8, 17}, torch::kInt64);
+  const auto target = test::random_matrix(3, classes, 9), D = test::random_matrix(nodes, features, 4);
+  std::vector<EignnOptions> all = stacks();
+  for (const EignnOptions& options : single_layers()) all.push_back(options);
+  for (const EignnOptions& options : all) {
+    const auto model = problem.model(options);
+    model->eval();
+    const auto loss = [&](const torch::Tensor& X) {
+      model->use_features(X);
+      return (model->scores(index) * target).sum();
+    };
+    const auto X = problem.X.clone().requires_grad_();
+    const auto slope = torch::autograd::grad({loss(X)}, {X})[0];
+    const torch::NoGradGuard guard;
+    const double h = 1e-6,
+                 numeric = (loss(problem.X + h * D) - loss(problem.X - h * D)).item<double>() / (2 * h);
+    EXPECT_NEAR((slope * D).sum().item<double>(), numeric, 2e-6 * (1 + slope.norm().item<double>()))
+        << words(options) << ", head " << name(options.head);
+  }
+}
+
+// The residual head is the same network on the states of the stack's code.
+TEST(EquilibriumStack, OfOneLayerUnderTheResidualHeadIsThatModel) {
+  const Problem problem;
+  EignnOptions options;
+  options.head = Head::residual;
+  options.width = 6;
+  options.equilibria = 2;
+  const auto one = make_equilibrium_stack(problem.parts(), problem.X, classes, options, 7);
+  const auto plain = problem.model(options);
+  for (const bool training : {true, false}) {
+    one->train(training);
+    plain->train(training);
+    EXPECT_LE(test::relative_error(all_scores(*one), all_scores(*plain)), 1e-11);
   }
 }
 
@@ -234,10 +320,12 @@ TEST(EquilibriumStack, ScoresOfSomeNodesAreThoseAmongAll) {
 
 TEST(EquilibriumStack, WithoutEquilibriaHearsNoOtherNode) {
   const Problem problem;
-  for (const int64_t layers : {1, 2}) {
+  for (const auto& [layers, head] :
+       {std::pair{1, Head::plain}, std::pair{2, Head::plain}, std::pair{1, Head::residual}}) {
     EignnOptions options;
     options.equilibria = 0;
     options.layers = layers;
+    options.head = head;
     const auto model = problem.model(options);
     model->eval();
     const auto before = all_scores(*model);

@@ -97,6 +97,9 @@ TEST(ConfigFile, OfTheFirstReleaseIsRead) {
   EXPECT_EQ(settings.at("start"), "orthogonal");
   EXPECT_EQ(settings.at("weight-decay"), "0.0005");
   EXPECT_EQ(settings.at("threads"), "1");
+  EXPECT_CONTAINS(read_whole_file(path), "\nlayers = 2");
+  EXPECT_EQ(settings.at("layers"), "1") << "EIGNN had one, and did not read the setting";
+  EXPECT_EQ(load_model(old_folder + "/model.safetensors").config().eignn().layers, 1);
 }
 
 // The predictions of the checkpoint in this folder against its predictions.csv,

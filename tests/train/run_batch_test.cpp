@@ -121,6 +121,52 @@ TEST(RunBatch, FollowsEachRunWithTheNormalisedHead) {
   expect_equal_trajectories({config, other}, load_dataset(config), 6);
 }
 
+// The words on a graph whose arcs go both ways, so that every direction has the same symmetric S.
+Dataset both_ways() {
+  Dataset set = words();
+  std::vector<int64_t> source, target;
+  for (int64_t v = 0; v < set.nodes(); ++v)
+    for (int64_t a = set.graph.row_begin[v]; a < set.graph.row_begin[v + 1]; ++a)
+      for (const auto& [from, to] : {std::pair{v, set.graph.target[a]}, std::pair{set.graph.target[a], v}}) {
+        source.push_back(from);
+        target.push_back(to);
+      }
+  set.graph = Graph::from_arcs(set.nodes(), source, target);
+  return set;
+}
+
+TEST(RunBatch, FollowsEachRunWithSeveralSourcesDirectionsAndRepetitions) {
+  const Dataset dataset = both_ways();
+  for (const char* source : {"neighbours", "both"})
+    for (const char* equilibria : {"1", "3"})
+      for (const char* direction : {"undirected", "undirected,out"})
+        for (const char* norm : {"none", "l2"}) {
+          TrainConfig config = plain(4);
+          assign(config, {{"source", source},
+                          {"equilibria", equilibria},
+                          {"direction", direction},
+                          {"norm", norm},
+                          {"optimiser", "adamw"},
+                          {"self-loops", "off"}});
+          TrainConfig other = config;
+          other.split = "2";
+          other.seed = 4;
+          expect_equal_trajectories({config, other}, dataset, 4);
+        }
+}
+
+TEST(RunBatch, KeepsTheFilesOfRunsWithSeveralEquilibria) {
+  TrainConfig config = plain(6);
+  assign(config, {{"source", "both"}, {"equilibria", "2"}});
+  const TemporaryFolder folder;
+  const Dataset dataset = words();
+  const auto together = train_batch({config}, {folder.path("run")}, dataset);
+  const RunResult alone = train(config, {}, false, {}, &dataset);
+  EXPECT_NEAR(together[0].summary.loss.test, alone.loss.test, 1e-8);
+  EXPECT_NEAR(together[0].summary.weight_change, alone.weight_change, 1e-8) << "of all F";
+  EXPECT_TRUE(std::filesystem::exists(folder.path("run/model.safetensors")));
+}
+
 TEST(RunBatch, DropoutTrainsAndASeedFixesIt) {
   TrainConfig config;
   config.chain_length = 8;
@@ -287,8 +333,11 @@ TEST(RunBatch, RefusesWhatItCannotDo) {
             std::string::npos);
   EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().solver = "direct"; }), "solver direct");
   EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.tf32 = true; }), "TF32");
-  EXPECT_NE(refusal([](TrainConfig& c) { c.eignn().equilibria = 2; }).find("one equilibrium"),
-            std::string::npos);
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().layers = 2; }), "one layer of equilibria");
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().equilibria = 0; }), "one layer of equilibria");
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().encoder = 8; }), "no encoder");
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { c.eignn().norm = Norm::layer; }), "not layer");
+  EXPECT_CONTAINS(refusal([](TrainConfig& c) { assign(c, "direction", "undirected,in"); }), "direction in");
   EXPECT_NE(refusal([](TrainConfig& c) { c.model = model_options("gcn"); }).find("gcn"), std::string::npos);
   EXPECT_NE(refusal([](TrainConfig& c) { c.clip = 0.5; }).find("clip"), std::string::npos);
   std::vector<TrainConfig> unlike(2, plain(5));

@@ -3,9 +3,10 @@
 //     (I - γμ Sᵀ) z̃ = x̃,      R = Q W̃ᵀ (Sᵀ Z̃) Qᵀ
 //
 // by a semi-iteration (sparse_iteration.cpp), or, at the few nodes that training reads, by a series without
-// products with S (sparse_series.cpp). A step costs one m×m eigendecomposition, three products n×m×m, and O(K
-// · nnz · m) with K about 8 in float32 for the initial weights. Memory: X, Z̃, W̃ and blocks of at most 64
-// columns; nothing is n×n.
+// products with S (sparse_series.cpp). On a GPU a small g is not decomposed where the features change with
+// every step (without_eigenbasis.cpp). Otherwise a step costs one m×m eigendecomposition, three products
+// n×m×m, and O(K · nnz · m) with K about 8 in float32 for the initial weights. Memory: X, Z̃, W̃ and blocks of
+// at most 64 columns; nothing is n×n.
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "equilibrium/node/resolvent_series.h"
 #include "equilibrium/node/sparse_iteration.h"
 #include "equilibrium/node/sparse_series.h"
+#include "equilibrium/node/without_eigenbasis.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/sparse_product.h"
@@ -187,6 +189,9 @@ class SparseSolver : public Solver {
     if (product_->symmetric() && options_.fixed_features && !X.requires_grad())
       features = features_.get(
           X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
+    // A GPU waits longer for the eigenvectors of a small g than for products with it.
+    if (options_.device.is_cuda() && !features)
+      if (auto solved = solve_without_eigenbasis(product_, F, X, options_)) return solved;
     return std::make_shared<SparseEquilibrium>(product_, buffers_, std::move(features), F, X.detach(),
                                                options_);
   }
