@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,12 +29,25 @@ struct ScaledRows {
   torch::Tensor plain() const;
 };
 
+/// How far the Z of a solver that approximates may be from that of the equation:
+/// ‖Z - Z_exact‖_F ≤ bound = b/(1 - b) ‖X - Q_k Q_kᵀ X‖_F with b = γ μ₁ |λ_{k+1}|.
+struct ErrorBound {
+  int64_t eigenpairs = 0;      // of S that are kept: k
+  double next_eigenvalue = 0;  // |λ_{k+1}|, of the largest that is left out; 0 where none is
+  double bound = 0;
+  double size = 0;  // ‖Z‖_F of the Z that is returned
+
+  /// The bound as a share of ‖Z‖_F.
+  double relative() const { return size > 0 ? bound / size : 0; }
+};
+
 /// The status of a solve, see status_of().
 struct SolveStatus {
   std::string solver;
   double residual = 0;     // ‖Z - γ g Z S - X‖_F / ‖X‖_F, from the returned Z
   int64_t iterations = 0;  // 0 for closed forms
   double seconds = 0;
+  std::optional<ErrorBound> error_bound = {};  // of the solver truncated
 };
 
 struct Gradients {
@@ -99,6 +113,9 @@ class Equilibrium {
   ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                     const torch::Tensor& C) const;
 
+  /// How far Z may be from that of the equation; nothing where it is that, to the solver's accuracy.
+  std::optional<ErrorBound> error_bound() const;
+
   // Iterations and seconds so far: a solver may postpone solving for Z at all nodes until it is requested.
   int64_t iterations() const;
   double seconds() const;
@@ -118,6 +135,7 @@ class Equilibrium {
                                          const Moments& moments, bool want_X) const;
   virtual ProjectedGradients do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                                const torch::Tensor& C) const;
+  virtual std::optional<ErrorBound> do_error_bound() const { return {}; }
 
   mutable int64_t iterations_ = 0;
   mutable double seconds_ = 0;
@@ -181,8 +199,9 @@ struct SolverOptions {
   torch::Device device = torch::kCPU;
   double tolerance = 0;              // iterative solvers: bound on the backward error; 0: 10 round-off units
   int64_t max_iterations = 100'000;  // of iterative solvers; then ConvergenceError
-  bool tf32 = false;    // krylov, picard on a GPU: iterate in TF32, with residuals in full precision
-  bool refine = false;  // direct: long double for the eigenvalues of g, whose errors grow with the hops
+  bool tf32 = false;       // krylov, picard on a GPU: iterate in TF32, with residuals in full precision
+  bool refine = false;     // direct: long double for the eigenvalues of g, whose errors grow with the hops
+  int64_t eigenpairs = 0;  // truncated: of S, those of largest magnitude; 0: 64, or all of a smaller graph
   bool fixed_features = true;  // sparse: the same X is solved for many F, so products of S with it are kept
   SpectrumStore* store = nullptr;  // spectral and krylov: keeps eigenbases between runs; not owned
 };
@@ -235,7 +254,9 @@ class Solver {
   std::shared_ptr<detail::Door> door_;
 };
 
-/// Makes a solver by name: auto, spectral, direct, krylov, deflated, sparse, picard, published. `features` is
+/// Makes a solver by name: auto, spectral, direct, krylov, deflated, sparse, picard, truncated, published.
+/// `truncated` approximates, says how far it may be off (Equilibrium::error_bound), and is never what `auto`
+/// takes. `features` is
 /// m, 0 or more; `S` may have no nodes. `needs_all` tells `auto` that Z will be read at all nodes. Throws
 /// ArgumentError for an unknown name (with the nearest one), for options out of range, for an S that is null
 /// or inconsistent (check() in propagation.h) and for a graph that the solver cannot take (a symmetric

@@ -15,7 +15,7 @@ namespace {
 void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& checkpoint) {
   command.add_option("--checkpoint", checkpoint, "model.safetensors, or the run folder that holds it");
   settings.add(command, {Field::Group::data, Field::Group::machine});
-  settings.add(command, std::vector<std::string>{"solver"});
+  settings.add(command, std::vector<std::string>{"solver", "eigenpairs"});
 }
 
 /// The flags of all benchmarks against published.
@@ -257,7 +257,7 @@ void add_solve(CLI::App& app) {
   command->add_option("--grad-exponents", f->grad_exponents, "Where to write the exponents of ∂L/∂X's rows");
   f->settings.add(*command, std::vector<std::string>{"edge-weights", "weight-scale", "direction", "normalise",
                                                      "self-loops", "source", "gamma", "epsilon", "solver",
-                                                     "dtype", "device", "threads"});
+                                                     "eigenpairs", "dtype", "device", "threads"});
   command->add_flag("--json", f->json, "Print one JSON object");
   set_work(command, [command, f] {
     check(*command, *f);

@@ -80,7 +80,12 @@ Explainer::Explainer(Model& model, const Dataset& data, const TrainConfig& confi
       equilibria_(dynamic_cast<EquilibriumModel*>(&model)),
       data_(data),
       config_(config),
-      units_(std::move(units)) {}
+      units_(std::move(units)) {
+  if (model.has_clusters())
+    throw ArgumentError("coarsen",
+                        "a coarsened graph has scores of clusters, and none of a node alone to explain",
+                        "explain a run with coarsen 1");
+}
 
 bool Explainer::directed() const {
   return config_.further_directions.empty() && config_.propagation.direction != Direction::undirected;

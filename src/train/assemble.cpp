@@ -11,6 +11,7 @@
 #include "eignn/warning.h"
 #include "graph/random_stream.h"
 #include "models/long_preparation.h"
+#include "train/graph_reduction.h"
 #include "train/plan_request.h"
 #include "train/torch_settings.h"
 
@@ -42,11 +43,12 @@ void warn_of_unread_weights(const Dataset& dataset, const TrainConfig& c) {
 
 // Trains on the first `count` of the graphs that the split trains on.
 void keep_train_graphs(Dataset& set, int64_t count) {
-  if (set.graphs() == 1)
+  const std::vector<int64_t>& given = set.reduction ? set.reduction->graphs_before : set.graph_of;
+  if (given.empty() || *std::max_element(given.begin(), given.end()) == 0)
     throw ArgumentError("train-graphs",
                         fmt::format("{} has one graph, and no choice of graphs to train on", set.name),
                         "leave it out");
-  const auto graph_of = torch::tensor(set.graph_of, torch::kInt64);
+  const auto graph_of = torch::tensor(given, torch::kInt64);
   for (Split& split : set.splits) {
     const auto graph = graph_of.index_select(0, split.train);
     const auto trained = std::get<0>(at::_unique(graph));  // ascending
@@ -82,8 +84,10 @@ bool features_depend_on_split(const Dataset& raw, const TrainConfig& c) {
   return c.structure || FeatureTransform::depends_on_training(raw, c.feature_norm);
 }
 
-Dataset prepared(Dataset data, const TrainConfig& c, const FeatureTransform* transform) {
+Dataset prepared(Dataset data, const TrainConfig& c, const FeatureTransform* transform,
+                 const std::shared_ptr<const GraphReduction>& kept) {
   if (c.train_graphs > 0) keep_train_graphs(data, c.train_graphs);
+  if (!data.reduction) data = reduced(std::move(data), c, kept);
   if (data.transform) return data;
   // Tables without features have them already.
   if (c.structure && structural_feature_count(data) == 0) add_structural_features(data);
@@ -133,6 +137,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.device = torch_device(c.device);
   options.max_iterations = 5000;  // a solve that takes more means that training has diverged
   options.tf32 = c.tf32 && options.device.is_cuda();
+  options.eigenpairs = model.eigenpairs;
   options.fixed_features = model.encoder == 0 && model.layers == 1;
   return options;
 }
@@ -143,9 +148,15 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);
+  const auto X = model_features(dataset);
+  const auto of_nodes = [&](std::shared_ptr<Model> made) {
+    if (dataset.reduction && !dataset.reduction->is_partition())
+      made->predict_by_clusters(torch::tensor(dataset.reduction->group_of, torch::kInt64));
+    return made;
+  };
   if (!c.is_eignn())
-    return make_baseline(c.model, graphs, dataset.features, dataset.classes,
-                         torch::dtype(torch_dtype(c.dtype)).device(torch_device(c.device)), seed);
+    return of_nodes(make_baseline(c.model, graphs, X, dataset.classes,
+                                  torch::dtype(torch_dtype(c.dtype)).device(torch_device(c.device)), seed));
 
   const EignnOptions& model = c.eignn();
   check(model);
@@ -168,7 +179,7 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
     for (size_t g = 0; g < parts.size(); ++g)
       parts[g].further.push_back(make_solver(its_solver, matrices[g].S, options, m));
   }
-  return make_eignn(std::move(parts), dataset.features, dataset.classes, model, seed);
+  return of_nodes(make_eignn(std::move(parts), X, dataset.classes, model, seed));
 }
 
 }  // namespace eignn

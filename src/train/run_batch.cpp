@@ -46,6 +46,8 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
   if (model.norm != Norm::none) refuse("a batch names its norm by the head");
   if (c.optimiser != Optimiser::adam) refuse("a batch has the optimiser adam");
   if (model.intercept) refuse("a batch has no intercept");
+  if (c.partition > 0 || c.coarsen < 1)
+    refuse("a batch is of a whole graph, and no partition or coarsening of it");
   if (dataset.graphs() > 1 || dataset.multi_label() || dataset.is_regression())
     refuse("a batch is of one graph with one class a node");
   if (c.class_weights != ClassWeights::none) refuse("a batch counts all nodes the same in the loss");
