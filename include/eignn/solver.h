@@ -231,6 +231,10 @@ class Solver {
   /// False only for `published`.
   virtual bool shares_solves() const { return true; }
 
+  /// Whether its Z is another than that of the equation, by up to Equilibrium::error_bound(). True only for
+  /// `truncated`.
+  virtual bool approximates() const { return false; }
+
   const SolverOptions& options() const { return options_; }
   const Propagation& propagation() const { return *S_; }
   double preprocess_seconds() const { return preprocess_seconds_; }

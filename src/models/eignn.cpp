@@ -85,6 +85,8 @@ class Eignn : public Model, public EquilibriumModel {
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
   const char* solver_name() const override { return parts_[0].graph.solvers()[0]->name(); }
   std::optional<ErrorBound> error_bound() override {
+    for (const auto& solver : parts_[0].graph.solvers())
+      if (!solver->approximates()) return {};
     const torch::NoGradGuard guard;
     ErrorBound all;
     double bounds = 0, sizes = 0;

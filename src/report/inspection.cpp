@@ -261,7 +261,8 @@ Inspection inspected(const Graph& graph, const TrainConfig& config, int64_t arcs
   add_matrix(*S, out);
   if (config.is_eignn()) {
     out.plan = plan_of(plan_request(*S, config), config);
-    if (config.eignn().solver == "truncated") out.truncation = truncation_of({{{}, S}}, {}, config);
+    if (config.eignn().solver == "truncated")
+      out.truncation = truncation_of(std::vector<GraphMatrix>{GraphMatrix{{}, S}}, {}, config);
   }
   return out;
 }

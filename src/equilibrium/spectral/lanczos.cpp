@@ -60,15 +60,18 @@ std::vector<double> start_vector(int64_t n, uint64_t seed) {
 std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torch::Tensor& lambda,
                                                 const torch::Tensor& Q, int64_t count, double tolerance,
                                                 uint64_t start) {
-  const Deflated S_left(S, lambda, Q);
-  const int64_t basis = std::min(S.nodes, std::max<int64_t>(2 * count + 1, 20));
+  Deflated S_left(S, lambda, Q);
+  // A larger basis needs fewer restarts, which long paths, whose eigenvalues are close, have many of.
+  constexpr int64_t numbers = 30'000'000, least = 20, most = 128;
+  const int64_t usual = std::clamp(numbers / S.nodes, least, most);
+  const int64_t basis = std::min(S.nodes, std::max(2 * count + 1, usual));
   constexpr int64_t most_restarts = 1000;
   const auto stopped = [&](const std::string& why) -> ConvergenceError {
     return {fmt::format("Lanczos found no {} eigenpairs of a component of {} nodes: {}", count, S.nodes, why),
             "eigenpairs", "ask for another number of them"};
   };
   try {
-    Spectra::SymEigsSolver<const Deflated> solver(S_left, count, basis);
+    Spectra::SymEigsSolver<Deflated> solver(S_left, count, basis);
     solver.init(start_vector(S.nodes, start).data());
     solver.compute(Spectra::SortRule::LargestMagn, most_restarts, tolerance, Spectra::SortRule::LargestMagn);
     if (solver.info() != Spectra::CompInfo::Successful)

@@ -127,6 +127,7 @@ class TruncatedSolver : public Solver {
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "truncated"; }
+  bool approximates() const override { return true; }
 
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     const auto& source = features_.get(X, [&](const torch::Tensor& x) {
