@@ -59,6 +59,8 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset my-graph --split all --drawn 10 --class-weights balanced\n"
       "  eignn train --dataset my-graph --search auto --budget 10m --out runs/best\n"
       "  eignn train --dataset my-graph --search auto --trials 30 --models gcn,gat,graphsage\n"
+      "  eignn train --dataset my-graph --partition 50 --batch-graphs 5\n"
+      "  eignn train --dataset my-graph --coarsen 0.25 --solver truncated --eigenpairs 128\n"
       "  eignn train --dataset texas --search grid.toml --out runs/search\n"
       "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
       "What is not given comes from the data set's recipe (own, for data without one: docs/which-model.md), "
@@ -318,8 +320,9 @@ void add_reproduce(CLI::App& app) {
       "  eignn reproduce heterophilic --models all --quick\n"
       "  eignn reproduce attacks --rows texas\n"
       "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
+      "  eignn reproduce limitations --quick\n"
       "  eignn reproduce all --quick\n"
-      "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi and all "
+      "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi, limitations and all "
       "need the data sets: eignn fetch --list.");
   auto flags = std::make_shared<ReproduceFlags>();
   command->add_option("experiment", flags->name,
@@ -329,7 +332,7 @@ void add_reproduce(CLI::App& app) {
       "Models, with commas between them, or all; when not given all, for heterophilic and ppi eignn");
   command->add_option(
       "--rows", flags->rows,
-      "heterophilic, attacks: only these rows, such as cornell,texas,chameleon-plain-symmetric");
+      "heterophilic, attacks, limitations: only these rows, such as cornell,texas,chameleon-plain-symmetric");
   command->add_option("--lengths", flags->lengths,
                       "chains-*, finite-depth, oversmoothing: lengths of chains");
   command->add_flag(
