@@ -99,7 +99,7 @@ class Model : public torch::nn::Module {
   Shape shape_;
   at::Generator device_generator_;  // undefined on a CPU
   std::vector<CheckedIndex> checked_;
-  torch::Tensor cluster_of_, cluster_sizes_;  // (nodes,), (clusters, 1); undefined: each node for itself
+  torch::Tensor cluster_of_, cluster_sizes_;  // (nodes,), (clusters,); undefined: each node for itself
   std::vector<Clusters> kept_clusters_;
 };
 

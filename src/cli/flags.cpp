@@ -310,20 +310,21 @@ void add_convert(CLI::App& app) {
 }
 
 void add_reproduce(CLI::App& app) {
-  auto* command = add_command(
-      app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
-      "  eignn reproduce chains-binary --quick\n"
-      "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
-      "  eignn reproduce finite-depth --quick\n"
-      "  eignn reproduce efficiency\n"
-      "  eignn reproduce heterophilic --models eignn\n"
-      "  eignn reproduce heterophilic --models all --quick\n"
-      "  eignn reproduce attacks --rows texas\n"
-      "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
-      "  eignn reproduce limitations --quick\n"
-      "  eignn reproduce all --quick\n"
-      "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi, limitations and all "
-      "need the data sets: eignn fetch --list.");
+  auto* command =
+      add_command(app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
+                  "  eignn reproduce chains-binary --quick\n"
+                  "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
+                  "  eignn reproduce finite-depth --quick\n"
+                  "  eignn reproduce efficiency\n"
+                  "  eignn reproduce heterophilic --models eignn\n"
+                  "  eignn reproduce heterophilic --models all --quick\n"
+                  "  eignn reproduce attacks --rows texas\n"
+                  "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
+                  "  eignn reproduce limitations --quick\n"
+                  "  eignn reproduce all --quick\n"
+                  "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi, "
+                  "limitations and all "
+                  "need the data sets: eignn fetch --list.");
   auto flags = std::make_shared<ReproduceFlags>();
   command->add_option("experiment", flags->name,
                       fmt::format("{}, or all", fmt::join(experiment_names(), ", ")));

@@ -1,5 +1,7 @@
 #include "graph/grouping.h"
 
+#include <cstddef>
+
 namespace eignn {
 
 std::vector<std::vector<int64_t>> Grouping::members() const {

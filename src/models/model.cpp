@@ -7,6 +7,7 @@
 #include "eignn/error.h"
 #include "equilibrium/torch_errors.h"
 #include "models/check_features.h"
+#include "models/cluster_means.h"
 #include "models/dropout_mask.h"
 
 namespace eignn {
@@ -42,9 +43,7 @@ void Model::use_features(const torch::Tensor& X) {
                                       X.size(1), shape_.nodes, shape_.features),
                           "give a row for every node and a column for every feature");
     if (!has_clusters()) return do_use_features(X);
-    const auto at = cluster_of_.to(X.device());
-    const auto sums = torch::zeros({cluster_sizes_.size(0), X.size(1)}, X.options()).index_add(0, at, X);
-    do_use_features(sums / cluster_sizes_.to(X.device()));
+    do_use_features(cluster_means(X, cluster_of_, cluster_sizes_));
   });
 }
 
@@ -63,7 +62,7 @@ void Model::predict_by_clusters(const torch::Tensor& cluster_of) {
       throw ArgumentError("cluster_of", "a cluster has no node, or a node no cluster",
                           fmt::format("give each of 0 to {}", shape_.nodes - 1));
     cluster_of_ = cluster_of.clone().to(shape_.type.device());
-    cluster_sizes_ = sizes.unsqueeze(1).to(shape_.type.device());
+    cluster_sizes_ = sizes.to(shape_.type.device());
     shape_.nodes = cluster_of.numel();
     checked_.clear();
   });

@@ -10,6 +10,7 @@
 
 #include "graph/content_hash.h"
 #include "graph/grouping.h"
+#include "models/cluster_means.h"
 
 namespace eignn {
 
@@ -125,9 +126,7 @@ std::optional<ReductionFacts> reduction_facts(const Dataset& data) {
 torch::Tensor model_features(const Dataset& data) {
   if (!data.reduction || data.reduction->is_partition()) return data.features;
   const auto cluster_of = torch::tensor(data.reduction->group_of, torch::kInt64);
-  const auto sums = torch::zeros({data.reduction->groups, data.feature_count()}, data.features.options())
-                        .index_add_(0, cluster_of, data.features);
-  return sums.div_(torch::bincount(cluster_of, {}, data.reduction->groups).unsqueeze(1));
+  return cluster_means(data.features, cluster_of, torch::bincount(cluster_of, {}, data.reduction->groups));
 }
 
 TrainingTargets training_targets(const Dataset& data, const torch::Tensor& train) {

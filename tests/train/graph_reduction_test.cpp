@@ -11,6 +11,7 @@
 #include "eignn/explain.h"
 #include "eignn/train.h"
 #include "graph/grouping.h"
+#include "models/cluster_means.h"
 #include "run/training_record.h"
 #include "support/message_of.h"
 #include "support/oracle.h"
@@ -240,6 +241,16 @@ TEST(Coarsening, IsDifferentiableInTheFeaturesOfTheNodes) {
   const torch::NoGradGuard guard;
   const double slope = (f(data.features + 1e-5 * D) - f(data.features - 1e-5 * D)).item<double>() / 2e-5;
   EXPECT_NEAR((X.grad() * D).sum().item<double>(), slope, 1e-6 * (1 + std::abs(slope)));
+}
+
+TEST(Coarsening, MeansOfSparseFeaturesStaySparse) {
+  const auto X = random_matrix(7, 5, 4) * (random_matrix(7, 5, 5) > 0.5), sizes = torch::tensor({2, 4, 1});
+  const auto cluster_of = torch::tensor({0, 1, 1, 0, 1, 2, 1}, torch::kInt64);
+  const auto dense = cluster_means(X, cluster_of, sizes),
+             sparse = cluster_means(X.to_sparse(), cluster_of, sizes);
+  EXPECT_TRUE(sparse.is_sparse());
+  EXPECT_LE(relative_error(sparse.to_dense(), dense), 1e-15);
+  EXPECT_LE(relative_error(dense[0], (X[0] + X[3]) / 2), 1e-15);
 }
 
 TEST(Coarsening, TeachesTheLabelOfMostTrainingNodesOfACluster) {
