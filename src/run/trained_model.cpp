@@ -210,6 +210,7 @@ TrainedRun trained_on(const Dataset& data, const TrainOptions& options) {
   if (options.resume_run && options.resumed_epochs > 0) config.epochs = options.resumed_epochs;
   validate(data);
   config.dataset = data.name.empty() ? config.dataset : data.name;
+  validate_settings(config);
   if (const auto idle = idle_settings_in_words(config, options.named_settings); !idle.empty()) warn(idle);
   const bool as_is = config.feature_norm == FeatureNorm::none && data.columns.empty() && !config.structure &&
                      config.train_graphs == 0 && config.partition == 0 && config.coarsen == 1;

@@ -26,7 +26,8 @@ std::string hash_of(const Graph& graph) {
 
 Grouping grouping_of(const Graph& graph, const TrainConfig& c) {
   if (c.partition > 0) return partition_graph(graph, c.partition);
-  const auto most = std::ceil(c.coarsen * static_cast<double>(graph.nodes));
+  constexpr double round_off = 1e-9;  // 0.07 · 100 is a little more than 7
+  const auto most = std::ceil(c.coarsen * static_cast<double>(graph.nodes) - round_off);
   return heavy_edge_clusters(graph, std::max<int64_t>(1, static_cast<int64_t>(most)));
 }
 

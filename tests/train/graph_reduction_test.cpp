@@ -12,11 +12,13 @@
 #include "eignn/train.h"
 #include "graph/grouping.h"
 #include "models/cluster_means.h"
+#include "run/checkpoint.h"
 #include "run/training_record.h"
 #include "support/message_of.h"
 #include "support/oracle.h"
 #include "support/temporary_folder.h"
 #include "train/assemble.h"
+#include "train/plan_request.h"
 #include "train/run_batch.h"
 #include "train/trainer.h"
 
@@ -67,7 +69,7 @@ TEST(Partition, AlongComponentsGivesTheScoresOfTheWholeGraph) {
     EXPECT_EQ(cut.graphs(), 3);
     EXPECT_EQ(cut.reduction->facts.lost_edges, 0);
     EXPECT_EQ(cut.reduction->facts.lost_weight, 0);
-    EXPECT_LE(relative_error(scores_of_all(cut, parts), scores_of_all(data, whole)), 1e-12) << model;
+    EXPECT_LE(relative_error(scores_of_all(cut, parts), scores_of_all(data, whole)), 1e-10) << model;
   }
 }
 
@@ -89,7 +91,7 @@ TEST(Partition, ComputesWhatTheGraphWithoutTheCutEdgesHas) {
   EXPECT_EQ(data.reduction->facts.edges - data.reduction->facts.lost_edges,
             static_cast<int64_t>(source.size()));
   without.graph = Graph::from_arcs(data.nodes(), source, target);
-  EXPECT_LE(relative_error(scores_of_all(data, parts), scores_of_all(without, whole)), 1e-12);
+  EXPECT_LE(relative_error(scores_of_all(data, parts), scores_of_all(without, whole)), 1e-10);
 }
 
 TEST(Partition, ItsPartsAreBatches) {

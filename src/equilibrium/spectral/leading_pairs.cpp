@@ -11,6 +11,7 @@
 #include "eignn/error.h"
 #include "equilibrium/spectral/lanczos.h"
 #include "equilibrium/spectral/spectrum.h"
+#include "equilibrium/symmetric_eigen.h"
 #include "graph/unique_components.h"
 
 namespace eignn {
