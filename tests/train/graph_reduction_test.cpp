@@ -256,7 +256,7 @@ TEST(Coarsening, MeansOfSparseFeaturesStaySparse) {
 }
 
 TEST(Coarsening, TeachesTheLabelOfMostTrainingNodesOfACluster) {
-  Dataset data = ring(8);
+  Dataset data;
   data.reduction = [] {
     auto clusters = std::make_shared<GraphReduction>();
     clusters->kind = ReductionKind::coarsening;

@@ -44,12 +44,31 @@ ComponentPairs dense_pairs(const Propagation& S, int64_t count) {
   return largest(basis.values.contiguous(), basis.vectors, count);
 }
 
-// Adds pairs of S - Q Λ Qᵀ, whose vectors are orthogonal to those of Q but for rounding.
+// An eigenvalue of this size counts as 0: where λ = 0 a state is its own features.
+constexpr double nothing = 1e-9;
+
+// Adds those pairs of S - Q Λ Qᵀ whose λ is not 0; their vectors are orthogonal to Q but for rounding. (Those
+// of λ = 0 need not be: Q itself has this eigenvalue now.)
 void append(ComponentPairs& found, const ComponentPairs& more) {
-  auto Q = more.Q - found.Q.mm(found.Q.t().mm(more.Q));
-  Q = Q / Q.norm(2, 0, /*keepdim=*/true);
-  found.lambda = torch::cat({found.lambda, more.lambda});
-  found.Q = torch::cat({found.Q, Q}, 1);
+  int64_t count = 0;
+  while (count < more.count() && more.size(count) > nothing) ++count;
+  auto Q = more.Q.narrow(1, 0, count);
+  Q = Q - found.Q.mm(found.Q.t().mm(Q));
+  found.lambda = torch::cat({found.lambda, more.lambda.narrow(0, 0, count)});
+  found.Q = torch::cat({found.Q, Q / Q.norm(2, 0, /*keepdim=*/true)}, 1);
+}
+
+// Adds pairs of the eigenvalue 0, orthogonal to those found.
+void fill_with_zeros(ComponentPairs& found, int64_t count) {
+  const int64_t lacking = count - found.count(), n = found.Q.size(0);
+  if (lacking <= 0) return;
+  auto V = torch::randn({n, lacking}, at::detail::createCPUGenerator(1), torch::kFloat64);
+  for (int twice = 0; twice < 2; ++twice) {
+    V = V - found.Q.mm(found.Q.t().mm(V));
+    V = std::get<0>(torch::linalg_qr(V, "reduced"));
+  }
+  found.lambda = torch::cat({found.lambda, torch::zeros({lacking}, found.lambda.options())});
+  found.Q = torch::cat({found.Q, V}, 1);
 }
 
 ComponentPairs lanczos_pairs(const Propagation& S, int64_t count) {
@@ -67,17 +86,18 @@ ComponentPairs lanczos_pairs(const Propagation& S, int64_t count) {
   // One start vector sees one vector of each eigenspace. More are asked for each time, since an eigenvalue
   // that occurs twice may occur a hundred times. A Ritz value is never larger than the largest |λ|, so that
   // even a coarse one proves that a pair is missing.
+  double left = 0;
   for (int64_t more = 1; found.count() < n; more = std::min<int64_t>(2 * more, 32)) {
-    const double least = largest(found.lambda, found.Q, count).size(count - 1);
-    const double left = more_pairs(1, coarse).size(0);
-    if (left <= least * (1 + round_off) + round_off) {
-      auto out = largest(found.lambda, found.Q, count);
-      out.left = std::max(out.left, left * (1 + coarse));
-      return out;
-    }
+    const double least = found.count() < count ? 0 : largest(found.lambda, found.Q, count).size(count - 1);
+    left = more_pairs(1, coarse).size(0);
+    if (left <= least * (1 + round_off) + round_off) break;
     append(found, more_pairs(std::min(more, n - found.count()), fine));
+    left = 0;
   }
-  return largest(found.lambda, found.Q, count);
+  fill_with_zeros(found, count);
+  auto out = largest(found.lambda, found.Q, count);
+  out.left = std::max(out.left, left * (1 + coarse));
+  return out;
 }
 
 ComponentPairs pairs_of(const Propagation& S, int64_t count, EigenMethod method) {
