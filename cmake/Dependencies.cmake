@@ -29,7 +29,7 @@ if(NOT EIGNN_BASE_ONLY)
 endif()
 
 # Header-only: on a machine without packages copy their headers into a folder and name it.
-set(EIGNN_HEADERS "" CACHE PATH "A folder with the headers of toml++ (toml++/toml.h) and Boost.Math (boost/math), where the system has none")
+set(EIGNN_HEADERS "" CACHE PATH "A folder with the headers of toml++ (toml++/toml.h), Boost.Math (boost/math), Spectra and Eigen, where the system has none")
 find_path(TOML_INCLUDE_DIR toml++/toml.h HINTS ${EIGNN_HEADERS} REQUIRED)
 add_library(eignn_toml INTERFACE)
 target_include_directories(eignn_toml SYSTEM INTERFACE ${TOML_INCLUDE_DIR})
@@ -38,7 +38,7 @@ add_library(eignn_boost_math INTERFACE)
 target_include_directories(eignn_boost_math SYSTEM INTERFACE ${BOOST_MATH_INCLUDE_DIR})
 
 # Libraries, each behind a target and EIGNN_HAVE_…. With EIGNN_OPTIONAL_PACKAGES (preset device) what is missing is left
-# out: .npz, gzip, the better ordering, or downloads.
+# out: .npz, gzip, the better ordering, partitions, Lanczos, or downloads.
 set(required REQUIRED)
 if(EIGNN_OPTIONAL_PACKAGES)
   set(required "")
@@ -71,6 +71,26 @@ if(AMD_INCLUDE_DIR AND AMD_LIBRARY)
   add_library(eignn_amd INTERFACE)
   target_include_directories(eignn_amd SYSTEM INTERFACE $<BUILD_INTERFACE:${AMD_INCLUDE_DIR}>)
   target_link_libraries(eignn_amd INTERFACE $<BUILD_INTERFACE:${AMD_LIBRARY}> $<INSTALL_INTERFACE:amd>)
+endif()
+
+find_path(METIS_INCLUDE_DIR metis.h ${required})
+find_library(METIS_LIBRARY metis ${required})
+if(METIS_INCLUDE_DIR AND METIS_LIBRARY)
+  set(EIGNN_HAVE_METIS ON)
+  add_library(eignn_metis INTERFACE)
+  target_include_directories(eignn_metis SYSTEM INTERFACE $<BUILD_INTERFACE:${METIS_INCLUDE_DIR}>)
+  target_link_libraries(eignn_metis INTERFACE $<BUILD_INTERFACE:${METIS_LIBRARY}> $<INSTALL_INTERFACE:metis>)
+endif()
+
+# Header-only, both of them: EIGNN_HEADERS may have their folders Spectra and Eigen.
+if(NOT EIGNN_BASE_ONLY)
+  find_path(SPECTRA_INCLUDE_DIR Spectra/SymEigsSolver.h HINTS ${EIGNN_HEADERS} ${required})
+  find_path(EIGEN_INCLUDE_DIR Eigen/Core HINTS ${EIGNN_HEADERS} PATH_SUFFIXES eigen3 ${required})
+  if(SPECTRA_INCLUDE_DIR AND EIGEN_INCLUDE_DIR)
+    set(EIGNN_HAVE_SPECTRA ON)
+    add_library(eignn_spectra INTERFACE)
+    target_include_directories(eignn_spectra SYSTEM INTERFACE ${SPECTRA_INCLUDE_DIR} ${EIGEN_INCLUDE_DIR})
+  endif()
 endif()
 
 # Downloads and their sums; what is downloaded may be a zip file.

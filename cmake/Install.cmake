@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 set(installed eignn eignn_base eignn_openblas)
-foreach(part eignn_libzip eignn_zlib eignn_amd eignn_curl)
+foreach(part eignn_libzip eignn_zlib eignn_amd eignn_metis eignn_curl)
   if(TARGET ${part})
     list(APPEND installed ${part})
   endif()

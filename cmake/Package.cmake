@@ -14,5 +14,5 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS libopenblas0-openmp)
 # What find_package(eignn) looks for; figures; certificates for downloads.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS ca-certificates)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "gnuplot-nox, libtorch-dev, libfmt-dev, libopenblas-openmp-dev, libsuitesparse-dev, libzip-dev, libcurl4-openssl-dev, libssl-dev")
+    "gnuplot-nox, libtorch-dev, libfmt-dev, libopenblas-openmp-dev, libsuitesparse-dev, libmetis-dev, libzip-dev, libcurl4-openssl-dev, libssl-dev")
 include(CPack)

@@ -19,6 +19,7 @@ struct Split {
 };
 
 class FeatureTransform;
+struct GraphReduction;
 
 /// One graph, or several disjoint ones: `graph_of` has the graph of each node, and a drawn split then divides
 /// the graphs. All tensors are on the CPU.
@@ -45,6 +46,9 @@ struct Dataset {
       known;  // bool (n,): whether the label, or the set of labels, is known; undefined as labels are
   int64_t classes = 0;
   std::vector<int64_t> graph_of;  // (n,): the graph of each node, from 0; empty: there is one graph
+  /// With the settings `partition` or `coarsen`: what models see of the graph; null otherwise. Of a partition
+  /// `graph_of` then has the parts, while `graph` still has the arcs between them.
+  std::shared_ptr<const GraphReduction> reduction;
   std::vector<Split> splits;
   bool drawn_split = false;          // the data had no split, and one was drawn by the seed
   std::vector<ColumnReport> report;  // of tables: what was read

@@ -9,6 +9,7 @@
 #include "eignn/dataset.h"
 #include "eignn/options.h"
 #include "eignn/planner.h"
+#include "eignn/train.h"
 
 namespace eignn {
 
@@ -48,6 +49,16 @@ struct LabelFacts {
   double look_up_score = 0, most_frequent_class = 0;
 };
 
+/// What the solver truncated would leave out, over all graphs: ‖Z - Z_exact‖_F ≤ gain · left_out · ‖X‖_F for
+/// any F.
+struct TruncationFacts {
+  int64_t eigenpairs = 0;
+  double next_eigenvalue = 0;  // |λ| of the largest that is left out
+  double gain = 0;             // b/(1 - b) with b = γ |λ|
+  /// ‖X - Q Qᵀ X‖_F / ‖X‖_F, where the equilibrium is on the features themselves.
+  std::optional<double> left_out;
+};
+
 struct Inspection {
   std::string dataset, format;  // empty for a bare graph
   int64_t graphs = 1;
@@ -56,9 +67,11 @@ struct Inspection {
   struct Range {
     double min = 0, max = 0;
   };
-  std::optional<Range> spectrum;      // of S, where it is symmetric
-  std::optional<Plan> plan;           // for EIGNN: which solver it would take and why
-  std::vector<ColumnReport> columns;  // of tables: what was read, and what a run would do with it
+  std::optional<Range> spectrum;              // of S, where it is symmetric
+  std::optional<ReductionFacts> reduction;    // with partition or coarsen
+  std::optional<TruncationFacts> truncation;  // for EIGNN with the solver truncated
+  std::optional<Plan> plan;                   // for EIGNN: which solver it would take and why
+  std::vector<ColumnReport> columns;          // of tables: what was read, and what a run would do with it
   std::vector<std::string> warnings;
 };
 

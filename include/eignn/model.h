@@ -50,6 +50,13 @@ class Model : public torch::nn::Module {
   /// states rather than its scores. Returns 0 where these are all labels, 1 or 2 where they are a half.
   int64_t show_labels_for(int64_t node);
 
+  /// From now on a node is one of a finer graph, whose nodes are merged into those that the model was made
+  /// with: scores() gives it the scores of its cluster, and use_features() takes a row for it, and gives each
+  /// cluster the mean over its nodes. `cluster_of` is int64 (finer nodes,) with values in 0 … nodes()-1, each
+  /// of which occurs; ArgumentError for anything else, and for a model that has clusters already.
+  void predict_by_clusters(const torch::Tensor& cluster_of);
+  bool has_clusters() const { return cluster_of_.defined(); }
+
   int64_t nodes() const { return shape_.nodes; }
   int64_t features() const { return shape_.features; }
   int64_t classes() const { return shape_.classes; }
@@ -73,6 +80,10 @@ class Model : public torch::nn::Module {
 
   /// The propagation weights (EIGNN's F), which may have a learning rate of their own.
   virtual std::vector<torch::Tensor> propagation_weights() const { return {}; }
+
+  /// How far the states of all nodes may be from the equilibria of the weights at hand, where the solver
+  /// approximates them (solver truncated) and the model is one layer of equilibria; nothing otherwise.
+  virtual std::optional<ErrorBound> error_bound() { return {}; }
 
   virtual const char* solver_name() const { return "none"; }
   virtual double preprocess_seconds() const { return 0; }
@@ -103,6 +114,13 @@ class Model : public torch::nn::Module {
     int64_t version;
   };
   void check_index(const torch::Tensor& index);
+  // The clusters of an index, each once, and the place of each entry's among them.
+  struct Clusters {
+    torch::Tensor index;
+    int64_t version;
+    torch::Tensor clusters, place;
+  };
+  Clusters clusters_of(const torch::Tensor& index);
 
   struct Labels {
     LabelInputs given;    // on the model's device
@@ -120,6 +138,8 @@ class Model : public torch::nn::Module {
   torch::Tensor X_;                 // the features alone, where the model reads labels too
   at::Generator device_generator_;  // undefined on a CPU
   std::vector<CheckedIndex> checked_;
+  torch::Tensor cluster_of_, cluster_sizes_;  // (nodes,), (clusters,); undefined: each node for itself
+  std::vector<Clusters> kept_clusters_;
 };
 
 /// EIGNN: Z = γ g(F) Z S + X P, then a head, or a stack of such equilibria (see EignnOptions). F is m×m, B

@@ -163,6 +163,7 @@ struct EignnOptions {
   double lr_propagation = -1;
   double weight_decay_propagation = -1;
   std::string solver = "auto";
+  int64_t eigenpairs = 0;
 
   template <class Options, class Visitor>
   static void fields(Options& o, Visitor&& field) {
@@ -206,8 +207,11 @@ struct EignnOptions {
     field("lr-propagation", o.lr_propagation, "-1 or [0, inf)", "Learning rate of F; -1: as lr");
     field("weight-decay-propagation", o.weight_decay_propagation, "-1 or [0, inf)",
           "L2 penalty on F; -1: as weight-decay");
-    field("solver", o.solver, "auto spectral direct krylov deflated sparse picard published",
+    field("solver", o.solver, "auto spectral direct krylov deflated sparse picard truncated published",
           "Which solver; auto picks one (eignn inspect says which, and why)");
+    field(
+        "eigenpairs", o.eigenpairs, "[0, inf)",
+        "solver truncated: how many eigenpairs of S are kept, the largest; 0: 64, or all of a smaller graph");
   }
 };
 
@@ -454,6 +458,8 @@ struct TrainConfig {
   bool structure = false;
   EdgeWeights edge_weights = EdgeWeights::automatic;
   int64_t train_graphs = 0;
+  int64_t partition = 0;
+  double coarsen = 1;
   PropagationOptions propagation;
   /// EIGNN alone: further directions, each with equilibria of its own beside those of propagation.direction.
   std::vector<Direction> further_directions;
@@ -511,6 +517,10 @@ struct TrainConfig {
         "use or ignore the weights of the arcs; automatic: those of tables are used, of .mtx files ignored");
     field("train-graphs", c.train_graphs, "[0, inf)",
           "Sets of several graphs: train on so many, the first ones; 0: on all");
+    field("partition", c.partition, "[0, inf)",
+          "Cut each graph into so many parts (METIS) and drop the edges between them; 0: not at all");
+    field("coarsen", c.coarsen, "(0, 1]",
+          "Merge neighbours along heavy edges until this share of each graph's nodes is left; 1: not at all");
     field("direction", Directions{c.propagation.direction, c.further_directions}, "",
           "in: a node receives along the arcs; out: against them; eignn takes a list with commas between");
     field("normalise", c.propagation.normalise, "",
@@ -540,7 +550,8 @@ struct TrainConfig {
     field("schedule", c.schedule, "", "cosine: learning rates fall from full to 0 at the last epoch");
     field("clip", c.clip, "[0, inf)",
           "Gradients longer than this are shortened, each weight's by itself; 0: never");
-    field("batch-graphs", c.batch_graphs, "[1, inf)", "Sets of several graphs: graphs in a step");
+    field("batch-graphs", c.batch_graphs, "[1, inf)",
+          "Sets of several graphs, and parts of a partition: graphs in a step");
   }
   template <class Config, class Visitor>
   static void machine_fields(Config& c, Visitor&& field) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,12 +29,25 @@ struct ScaledRows {
   torch::Tensor plain() const;
 };
 
+/// How far the Z of a solver that approximates may be from that of the equation:
+/// ‖Z - Z_exact‖_F ≤ bound = b/(1 - b) ‖X - Q_k Q_kᵀ X‖_F with b = γ μ₁ |λ_{k+1}|.
+struct ErrorBound {
+  int64_t eigenpairs = 0;      // of S that are kept: k
+  double next_eigenvalue = 0;  // |λ_{k+1}|, of the largest that is left out; 0 where none is
+  double bound = 0;
+  double size = 0;  // ‖Z‖_F of the Z that is returned
+
+  /// The bound as a share of ‖Z‖_F.
+  double relative() const { return size > 0 ? bound / size : 0; }
+};
+
 /// The status of a solve, see status_of().
 struct SolveStatus {
   std::string solver;
   double residual = 0;     // ‖Z - γ g Z S - X‖_F / ‖X‖_F, from the returned Z
   int64_t iterations = 0;  // 0 for closed forms
   double seconds = 0;
+  std::optional<ErrorBound> error_bound = {};  // of the solver truncated
 };
 
 struct Gradients {
@@ -101,6 +115,9 @@ class Equilibrium {
   ProjectedGradients pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                     const torch::Tensor& C) const;
 
+  /// How far Z may be from that of the equation; nothing where it is that, to the solver's accuracy.
+  std::optional<ErrorBound> error_bound() const;
+
   // Iterations and seconds so far: a solver may postpone solving for Z at all nodes until it is requested.
   int64_t iterations() const;
   double seconds() const;
@@ -120,6 +137,7 @@ class Equilibrium {
                                          const Moments& moments, bool want_X) const;
   virtual ProjectedGradients do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                                const torch::Tensor& C) const;
+  virtual std::optional<ErrorBound> do_error_bound() const { return {}; }
 
   mutable int64_t iterations_ = 0;
   mutable double seconds_ = 0;
@@ -184,8 +202,9 @@ struct SolverOptions {
   torch::Device device = torch::kCPU;
   double tolerance = 0;              // iterative solvers: bound on the backward error; 0: 10 round-off units
   int64_t max_iterations = 100'000;  // of iterative solvers; then ConvergenceError
-  bool tf32 = false;    // krylov, picard on a GPU: iterate in TF32, with residuals in full precision
-  bool refine = false;  // direct: long double for the eigenvalues of g, whose errors grow with the hops
+  bool tf32 = false;       // krylov, picard on a GPU: iterate in TF32, with residuals in full precision
+  bool refine = false;     // direct: long double for the eigenvalues of g, whose errors grow with the hops
+  int64_t eigenpairs = 0;  // truncated: of S, those of largest magnitude; 0: 64, or all of a smaller graph
   bool fixed_features = true;  // sparse: the same X is solved for many F, so products of S with it are kept
   SpectrumStore* store = nullptr;  // spectral and krylov: keeps eigenbases between runs; not owned
 };
@@ -216,6 +235,10 @@ class Solver {
   /// Whether an evaluation and the next training step may share one solve, which depends on F and X alone.
   /// False only for `published`.
   virtual bool shares_solves() const { return true; }
+
+  /// Whether its Z is another than that of the equation, by up to Equilibrium::error_bound(). True only for
+  /// `truncated`.
+  virtual bool approximates() const { return false; }
 
   const SolverOptions& options() const { return options_; }
   const Propagation& propagation() const { return *S_; }
@@ -249,12 +272,13 @@ class Solver {
   std::shared_ptr<detail::Door> door_;
 };
 
-/// Makes a solver by name: auto, spectral, direct, krylov, deflated, sparse, picard, published. `features` is
-/// the number of rows of F (m, or less for a thin F), 0 or more; `S` may have no nodes. `needs_all` tells
-/// `auto` that Z will be read at all nodes. Throws ArgumentError for an unknown name (with the nearest one),
-/// for options out of range, for an S that is null or inconsistent (check() in propagation.h) and for a graph
-/// that the solver cannot take (a symmetric method, a directed graph); ResourceError where its preparation
-/// does not fit into memory.
+/// Makes a solver by name: auto, spectral, direct, krylov, deflated, sparse, picard, truncated, published.
+/// `truncated` approximates, says how far it may be off (Equilibrium::error_bound), and is never what `auto`
+/// takes. `features` is the number of rows of F (m, or less for a thin F), 0 or more; `S` may have no nodes.
+/// `needs_all` tells `auto` that Z will be read at all nodes. Throws ArgumentError for an unknown name (with
+/// the nearest one), for options out of range, for an S that is null or inconsistent (check() in
+/// propagation.h) and for a graph that the solver cannot take (a symmetric method, a directed graph);
+/// ResourceError where its preparation does not fit into memory.
 std::unique_ptr<Solver> make_solver(const std::string& name, std::shared_ptr<const Propagation> S,
                                     const SolverOptions& options, int64_t features, bool needs_all = false);
 

@@ -60,11 +60,25 @@ struct ConformalResult {
   double test_coverage = 0, mean_size = 0;  // mean_size: classes in a set, or the width of an interval
 };
 
+/// What the settings `partition` or `coarsen` left out of the graph.
+enum class ReductionKind { partition, coarsening };
+struct ReductionFacts {
+  ReductionKind kind = ReductionKind::partition;
+  int64_t groups = 0;           // parts, or clusters
+  int64_t least = 0, most = 0;  // nodes of the smallest and of the largest
+  int64_t edges = 0;            // of the graph: pairs of nodes that an arc joins
+  int64_t lost_edges = 0;       // those between parts, which are dropped; those within a cluster
+  double lost_weight = 0;       // their share of the weight of all edges
+};
+/// One line for people.
+std::string in_words(const ReductionFacts& facts);
+
 /// What a run is about to do, when everything is read and prepared.
 struct RunStart {
   std::string solver, metric;
   int64_t threads = 0, parameters = 0, train = 0, val = 0, test = 0;
   double preprocess_seconds = 0;
+  std::optional<ReductionFacts> reduction;  // with partition or coarsen
 };
 
 /// The result of a run.
@@ -93,6 +107,8 @@ struct RunResult {
   std::vector<double> mu_start, mu_end;
   std::vector<DistanceScore> by_distance;
   std::optional<int64_t> non_converged_solves;  // for models whose solves may not converge
+  std::optional<ReductionFacts> reduction;      // with partition or coarsen
+  std::optional<ErrorBound> error_bound;        // of the solver truncated, at the kept weights
   std::vector<ColumnReport> columns;            // of tables: what was read, and what was done with it
   std::string machine, version, commit;         // on which and by which it was made
 };

@@ -2,9 +2,12 @@
 #include <torch/torch.h>
 
 #include "cli/flags.h"
+#include "report/error_bound.h"
 #include "report/table.h"
 #include "run/restored_run.h"
+#include "run/result_json.h"
 #include "run/training_record.h"
+#include "train/graph_reduction.h"
 #include "train/metrics.h"
 
 namespace eignn::cli {
@@ -79,8 +82,14 @@ void work(const Flags& flags) {
   json["majority_share"] = constant.accuracy ? Json(*constant.accuracy) : Json();
   if (!on_test.confusion.empty()) json["test_confusion"] = on_test.confusion;
   json["loss"] = losses;
+  const auto bound = restored.model->error_bound();
+  if (bound) json["error_bound"] = error_bound_json(*bound);
+  const auto reduction = reduction_facts(dataset);
+  if (reduction) json["reduction"] = reduction_json(*reduction);
   if (flags.json) return print_json(json);
   if (!restored.recognised.unchanged) fmt::print("{}\n", restored.which_graph());
+  if (reduction) fmt::print("{}\n", in_words(*reduction));
+  if (bound) fmt::print("{}\n", in_words(*bound));
   std::vector<std::string> header = {"split", "nodes", "loss"};
   for (const Metric metric : shown) header.emplace_back(name(metric));
   fmt::print("{}", format_table(header, rows));

@@ -15,7 +15,7 @@ namespace {
 void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& checkpoint) {
   command.add_option("--checkpoint", checkpoint, "model.safetensors, or the run folder that holds it");
   settings.add(command, {Field::Group::data, Field::Group::machine});
-  settings.add(command, std::vector<std::string>{"solver"});
+  settings.add(command, std::vector<std::string>{"solver", "eigenpairs"});
 }
 
 /// The flags of all benchmarks against published.
@@ -59,6 +59,8 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset my-graph --split all --drawn 10 --class-weights balanced\n"
       "  eignn train --dataset my-graph --search auto --budget 10m --out runs/best\n"
       "  eignn train --dataset my-graph --search auto --trials 30 --models gcn,gat,graphsage\n"
+      "  eignn train --dataset my-graph --partition 50 --batch-graphs 5\n"
+      "  eignn train --dataset my-graph --coarsen 0.25 --solver truncated --eigenpairs 128\n"
       "  eignn train --dataset texas --search grid.toml --out runs/search\n"
       "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
       "What is not given comes from the data set's recipe (own, for data without one: docs/which-model.md), "
@@ -257,7 +259,7 @@ void add_solve(CLI::App& app) {
   command->add_option("--grad-exponents", f->grad_exponents, "Where to write the exponents of ∂L/∂X's rows");
   f->settings.add(*command, std::vector<std::string>{"edge-weights", "weight-scale", "direction", "normalise",
                                                      "self-loops", "source", "gamma", "epsilon", "solver",
-                                                     "dtype", "device", "threads"});
+                                                     "eigenpairs", "dtype", "device", "threads"});
   command->add_flag("--json", f->json, "Print one JSON object");
   set_work(command, [command, f] {
     check(*command, *f);
@@ -308,19 +310,21 @@ void add_convert(CLI::App& app) {
 }
 
 void add_reproduce(CLI::App& app) {
-  auto* command = add_command(
-      app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
-      "  eignn reproduce chains-binary --quick\n"
-      "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
-      "  eignn reproduce finite-depth --quick\n"
-      "  eignn reproduce efficiency\n"
-      "  eignn reproduce heterophilic --models eignn\n"
-      "  eignn reproduce heterophilic --models all --quick\n"
-      "  eignn reproduce attacks --rows texas\n"
-      "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
-      "  eignn reproduce all --quick\n"
-      "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi and all "
-      "need the data sets: eignn fetch --list.");
+  auto* command =
+      add_command(app, "reproduce", "Run one of the paper's experiments again, beside the paper's figures",
+                  "  eignn reproduce chains-binary --quick\n"
+                  "  eignn reproduce chains-multiclass --models eignn,ignn --lengths 10,50,100 --seeds 5\n"
+                  "  eignn reproduce finite-depth --quick\n"
+                  "  eignn reproduce efficiency\n"
+                  "  eignn reproduce heterophilic --models eignn\n"
+                  "  eignn reproduce heterophilic --models all --quick\n"
+                  "  eignn reproduce attacks --rows texas\n"
+                  "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
+                  "  eignn reproduce limitations --quick\n"
+                  "  eignn reproduce all --quick\n"
+                  "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi, "
+                  "limitations and all "
+                  "need the data sets: eignn fetch --list.");
   auto flags = std::make_shared<ReproduceFlags>();
   command->add_option("experiment", flags->name,
                       fmt::format("{}, or all", fmt::join(experiment_names(), ", ")));
@@ -329,7 +333,7 @@ void add_reproduce(CLI::App& app) {
       "Models, with commas between them, or all; when not given all, for heterophilic and ppi eignn");
   command->add_option(
       "--rows", flags->rows,
-      "heterophilic, attacks: only these rows, such as cornell,texas,chameleon-plain-symmetric");
+      "heterophilic, attacks, limitations: only these rows, such as cornell,texas,chameleon-plain-symmetric");
   command->add_option("--lengths", flags->lengths,
                       "chains-*, finite-depth, oversmoothing: lengths of chains");
   command->add_flag(

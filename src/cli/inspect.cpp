@@ -42,14 +42,27 @@ void print_plan(const Json& plan) {
     fmt::print("{}", format_table({"estimates", "preparation, s", "epoch, ms", "not taken because"}, rows));
 }
 
+void print_truncation(const Json& t) {
+  fmt::print("truncated to {} eigenpairs of S: |λ| of the next is {:.3g}", t["eigenpairs"].get<int64_t>(),
+             t["next_eigenvalue"].get<double>());
+  if (!t["gain"].is_null())
+    fmt::print("; whatever F, ‖Z - Z exact‖ is at most {:.3g} times what of X lies outside them",
+               t["gain"].get<double>());
+  if (!t["left_out"].is_null()) fmt::print(", {:.3g} % of ‖X‖", 100 * t["left_out"].get<double>());
+  fmt::print("\n");
+}
+
 // Prints a table with each nested value on one line.
 void print_for_people(const Json& json) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& [key, value] : json.items()) {
-    if (key == "warnings" || key == "planner" || key == "columns" || value.is_null()) continue;
+    if (key == "warnings" || key == "planner" || key == "columns" || key == "reduction" ||
+        key == "truncation" || value.is_null())
+      continue;
     rows.push_back({key, short_text(value)});
   }
   fmt::print("{}", format_table({"", ""}, rows).substr(1));
+  if (json.contains("truncation")) print_truncation(json["truncation"]);
   if (json.contains("planner")) print_plan(json["planner"]);
   if (json.contains("warnings"))
     for (const auto& text : json["warnings"]) fmt::print("warning: {}\n", text.get<std::string>());
@@ -62,7 +75,9 @@ void work(const Flags& flags) {
     const Json json = inspection_json(inspection);
     if (flags.json) return print_json(json);
     if (!inspection.columns.empty()) fmt::print("{}\n", columns_table(inspection.columns));
-    return print_for_people(json);
+    print_for_people(json);
+    if (inspection.reduction) fmt::print("{}\n", in_words(*inspection.reduction));
+    return;
   }
   const Json json = !flags.graph.empty()
                         ? inspection_json(inspect_graph_file(flags.graph, flags.graph_format, flags.config))

@@ -111,6 +111,7 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
   // The many short runs of a figure have a line each.
   JobOptions jobs = job_options(options.parallel, flags.json || !experiment.has_rows);
   jobs.keep_models = experiment.keep_models;
+  jobs.own_processes = experiment.own_processes;
   const auto on_run = [&](const RunReport& report) {
     const std::string said = !report.text.empty()
                                  ? report.text

@@ -19,6 +19,7 @@
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "report/columns_table.h"
+#include "report/error_bound.h"
 #include "report/table.h"
 #include "run/auto_search.h"
 #include "run/disk_estimate.h"
@@ -82,6 +83,8 @@ void print_summary(const RunResult& s) {
     fmt::print(
         "F moved by {:.2f} % of its length; largest eigenvalues of g: {:.4f} at the start, {:.4f} now\n",
         100 * s.weight_change, fmt::join(s.mu_start, " "), fmt::join(s.mu_end, " "));
+  if (s.error_bound) fmt::print("{}\n", in_words(*s.error_bound));
+  if (s.reduction) fmt::print("{}\n", in_words(*s.reduction));
   if (!s.by_distance.empty()) {
     std::vector<std::vector<std::string>> rows;
     for (const DistanceScore& band : s.by_distance)
@@ -147,6 +150,7 @@ void say_rules(const RunStart& start) {
                   "validate, {} to test",
                   start.solver, start.metric, start.threads, start.threads == 1 ? "" : "s", start.parameters,
                   start.train, start.val, start.test));
+  if (start.reduction) note(in_words(*start.reduction));
 }
 
 // Whether an epoch has the work that the recipe was timed with: what was given changes how many epochs there

@@ -45,7 +45,7 @@ SolveStatus status_of(const Solver& solver, const Equilibrium& solved, const tor
                       const torch::Tensor& X) {
   const SolverOptions& o = solver.options();
   return {solver.name(), residual(solver.propagation(), solved.rows().plain(), F, X, o.gamma, o.epsilon),
-          solved.iterations(), solved.seconds()};
+          solved.iterations(), solved.seconds(), solved.error_bound()};
 }
 
 }  // namespace eignn

@@ -82,6 +82,9 @@ void require_options(const SolverOptions& options, int64_t features) {
   if (options.max_iterations < 0)
     throw ArgumentError("max-iterations", fmt::format("{} is negative", options.max_iterations),
                         "give 0 or more");
+  if (options.eigenpairs < 0)
+    throw ArgumentError("eigenpairs", fmt::format("{} is negative", options.eigenpairs),
+                        "give 1 or more, or 0 for 64");
   if (options.dtype != torch::kFloat32 && options.dtype != torch::kFloat64)
     throw ArgumentError("dtype", fmt::format("{} is not supported", c10::toString(options.dtype)),
                         "use float32 or float64");
@@ -114,6 +117,7 @@ std::unique_ptr<Solver> made_solver(const std::string& name, const std::shared_p
   if (name == "deflated") return make_deflated(S, options);
   if (name == "sparse") return make_sparse(S, options);
   if (name == "picard") return make_picard(S, options);
+  if (name == "truncated") return make_truncated(S, options);
   if (name == "published") return make_published(S, options);
   throw unknown_name("solver", "solver", name, solver_names());
 }
@@ -198,6 +202,10 @@ ProjectedGradients Equilibrium::pull_projected(const torch::Tensor& index, const
     if (C.size(1) == 0) return {inputs.F.zeros(), torch::zeros_like(C)};
     return do_pull_projected(at, cotangent.detach(), C.detach());
   });
+}
+
+std::optional<ErrorBound> Equilibrium::error_bound() const {
+  return checked([&](const detail::Inputs&, detail::Door&) { return do_error_bound(); });
 }
 
 int64_t Equilibrium::iterations() const {
@@ -343,8 +351,8 @@ std::shared_ptr<Projection> Solver::do_project(const torch::Tensor& F, const tor
 }
 
 const std::vector<std::string>& solver_names() {
-  static const std::vector<std::string> names = {"auto",     "spectral", "direct", "krylov",
-                                                 "deflated", "sparse",   "picard", "published"};
+  static const std::vector<std::string> names = {"auto",   "spectral", "direct",    "krylov",   "deflated",
+                                                 "sparse", "picard",   "truncated", "published"};
   return names;
 }
 

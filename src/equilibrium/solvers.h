@@ -9,6 +9,9 @@ namespace eignn {
 /// Ẑ = (G ∘ (X̂ Q_F)) Q_Fᵀ with G_ji = 1/(1 - γ μ_i λ_j): the paper's closed form, per connected component.
 std::unique_ptr<Solver> make_spectral(std::shared_ptr<const Propagation> S, const SolverOptions& options);
 
+/// The k eigenpairs of S of largest magnitude in the place of all: an approximation with a bound.
+std::unique_ptr<Solver> make_truncated(std::shared_ptr<const Propagation> S, const SolverOptions& options);
+
 /// The published dense algorithm, for comparison in benchmarks: one n×n eigendecomposition, every product in
 /// node space.
 std::unique_ptr<Solver> make_published(std::shared_ptr<const Propagation> S, const SolverOptions& options);

@@ -82,6 +82,10 @@ Explainer::Explainer(Model& model, const Dataset& data, const TrainConfig& confi
       data_(data),
       config_(config),
       units_(std::move(units)) {
+  if (model.has_clusters())
+    throw ArgumentError("coarsen",
+                        "a coarsened graph has scores of clusters, and none of a node alone to explain",
+                        "explain a run with coarsen 1");
   if (data.features.is_sparse()) model_.use_features(fixed_.X());  // every part reads rows
 }
 

@@ -109,6 +109,10 @@ EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, con
     throw ArgumentError("model",
                         "edges are explained by the adjoint of an equilibrium, which this model has not",
                         "use a model eignn");
+  if (equilibria_->solver_of(0).approximates())
+    throw ArgumentError("solver",
+                        "edges are explained by S itself, of which the solver truncated keeps a part",
+                        "use solver sparse");
   if (!config_.further_directions.empty())
     throw ArgumentError("direction",
                         "an edge is part of several S here, and edges are explained for one direction",

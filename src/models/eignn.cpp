@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -88,6 +89,27 @@ class Eignn : public Model, public EquilibriumModel {
 
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
   const char* solver_name() const override { return parts_[0].graph.solvers()[0]->name(); }
+  std::optional<ErrorBound> error_bound() override {
+    for (const auto& solver : parts_[0].graph.solvers())
+      if (!solver->approximates()) return {};
+    const torch::NoGradGuard guard;
+    ErrorBound all;
+    double bounds = 0, sizes = 0;
+    for (Part& part : parts_) {
+      const auto from = sources(part, encoded(part.X));
+      for (size_t k = 0; k < F_.size(); ++k) {
+        const auto one = solved(part, k, from[k])->error_bound();
+        if (!one) return {};
+        all.eigenpairs = one->eigenpairs;
+        all.next_eigenvalue = std::max(all.next_eigenvalue, one->next_eigenvalue);
+        bounds += one->bound * one->bound;
+        sizes += one->size * one->size;
+      }
+    }
+    all.bound = std::sqrt(bounds);
+    all.size = std::sqrt(sizes);
+    return all;
+  }
   double preprocess_seconds() const override {
     double seconds = 0;
     for (const Part& part : parts_)

@@ -7,6 +7,7 @@
 #include "eignn/error.h"
 #include "equilibrium/torch_errors.h"
 #include "models/check_features.h"
+#include "models/cluster_means.h"
 #include "models/dropout_mask.h"
 
 namespace eignn {
@@ -27,7 +28,9 @@ Model::Model(const Shape& shape) : dropout_generator_(generator_on(torch::kCPU))
 torch::Tensor Model::scores(const torch::Tensor& index) {
   return with_our_errors("scores", [&]() -> torch::Tensor {
     check_index(index);
-    return labels_ ? scores_with_labels(index) : do_scores(index);
+    if (!has_clusters()) return labels_ ? scores_with_labels(index) : do_scores(index);
+    const Clusters of = clusters_of(index);
+    return do_scores(of.clusters).index_select(0, of.place);
   });
 }
 
@@ -39,10 +42,47 @@ void Model::use_features(const torch::Tensor& X) {
                           fmt::format("the features are {} by {}, and the model's are {} by {}", X.size(0),
                                       X.size(1), shape_.nodes, shape_.features),
                           "give a row for every node and a column for every feature");
-    if (!reads_labels()) return do_use_features(X);
-    X_ = X.to(shape_.type);
+    const auto rows = has_clusters() ? cluster_means(X, cluster_of_, cluster_sizes_) : X;
+    if (!reads_labels()) return do_use_features(rows);
+    X_ = rows.to(shape_.type);
     do_use_features(with_label_columns());
   });
+}
+
+void Model::predict_by_clusters(const torch::Tensor& cluster_of) {
+  return with_our_errors("predict_by_clusters", [&]() -> void {
+    if (has_clusters())
+      throw ArgumentError("cluster_of", "the model has clusters already", "make another model");
+    if (!cluster_of.defined() || cluster_of.scalar_type() != torch::kInt64 || cluster_of.dim() != 1 ||
+        cluster_of.layout() != torch::kStrided || !cluster_of.is_cpu())
+      throw ArgumentError("cluster_of", "the clusters are no row of numbers",
+                          "give int64 numbers on the CPU, one for each node");
+    const bool in_range = cluster_of.numel() > 0 && cluster_of.min().item<int64_t>() >= 0 &&
+                          cluster_of.max().item<int64_t>() < shape_.nodes;
+    const auto sizes = in_range ? torch::bincount(cluster_of, {}, shape_.nodes) : torch::Tensor();
+    if (!in_range || sizes.min().item<int64_t>() == 0)
+      throw ArgumentError("cluster_of", "a cluster has no node, or a node no cluster",
+                          fmt::format("give each of 0 to {}", shape_.nodes - 1));
+    cluster_of_ = cluster_of.clone().to(shape_.type.device());
+    cluster_sizes_ = sizes.to(shape_.type.device());
+    shape_.nodes = cluster_of.numel();
+    checked_.clear();
+  });
+}
+
+Model::Clusters Model::clusters_of(const torch::Tensor& index) {
+  const bool versioned = !index.is_inference();
+  const int64_t version = versioned ? static_cast<int64_t>(index._version()) : 0;
+  for (const Clusters& known : kept_clusters_)
+    if (versioned && known.index.is_same(index) && known.version == version) return known;
+  auto [clusters, place] =
+      at::_unique(cluster_of_.index_select(0, index), /*sorted=*/true, /*return_inverse=*/true);
+  Clusters out{index, version, clusters, place};
+  if (!versioned) return out;
+  constexpr size_t kept = 4;  // training, validation, test, all
+  if (kept_clusters_.size() == kept) kept_clusters_.erase(kept_clusters_.begin());
+  kept_clusters_.push_back(out);
+  return out;
 }
 
 void Model::check_index(const torch::Tensor& index) {

@@ -11,7 +11,7 @@ namespace eignn {
 inline const std::vector<std::string>& experiment_names() {
   static const std::vector<std::string> names = {
       "chains-binary", "chains-multiclass", "finite-depth", "oversmoothing", "efficiency",
-      "noise",         "heterophilic",      "ppi",          "attacks"};
+      "noise",         "heterophilic",      "ppi",          "attacks",       "limitations"};
   return names;
 }
 

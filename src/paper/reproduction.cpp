@@ -9,6 +9,7 @@
 #include "eignn/error.h"
 #include "graph/nearest_name.h"
 #include "paper/attacks.h"
+#include "paper/limitations.h"
 #include "paper/reproduce.h"
 #include "paper/study.h"
 
@@ -21,6 +22,7 @@ const std::vector<Reproduction>& reproductions() {
       for (const Study& study : family) list.push_back(as_reproduction(study));
     for (const Experiment& table : table_experiments()) list.push_back(as_reproduction(table));
     list.push_back(attacks_reproduction());
+    list.push_back(limitations_reproduction());
     return list;
   }();
   return all;

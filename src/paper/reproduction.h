@@ -38,9 +38,10 @@ struct Reproduction {
   std::vector<std::string> models;      // that --models accepts
   std::vector<std::string> all_models;  // that `reproduce all` runs; empty: the experiment's own choice
   bool has_rows = false, has_lengths = false;
-  bool timed = false;        // one run at a time, with all threads
-  bool keep_models = false;  // keep the weights and predictions of the runs
-  std::string runs_of;       // the experiment whose runs it uses; empty: its own
+  bool timed = false;          // one run at a time, with all threads
+  bool own_processes = false;  // each run in a process of its own, whose peak memory is the run's
+  bool keep_models = false;    // keep the weights and predictions of the runs
+  std::string runs_of;         // the experiment whose runs it uses; empty: its own
   /// Throws DataError when a data set is missing. Does not run anything.
   std::function<void(const ReproduceOptions&)> check;
   /// Runs the jobs that are not finished yet and returns the results, without their provenance.

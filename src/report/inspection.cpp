@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "data/catalogue.h"
@@ -12,6 +13,7 @@
 #include "data/sparse_tensor.h"
 #include "equilibrium/contraction.h"
 #include "equilibrium/extremes.h"
+#include "equilibrium/spectral/truncated.h"
 #include "equilibrium/torch_errors.h"
 #include "graph/content_hash.h"
 #include "graph/statistics.h"
@@ -20,6 +22,7 @@
 #include "run/result_json.h"
 #include "run/training_record.h"
 #include "train/assemble.h"
+#include "train/graph_reduction.h"
 #include "train/plan_request.h"
 
 namespace eignn {
@@ -180,6 +183,32 @@ void add_labels(const LabelFacts& facts, Json& json) {
                      {"most_frequent_class", facts.most_frequent_class}};
 }
 
+// Of the first direction.
+TruncationFacts truncation_of(const std::vector<GraphMatrix>& graphs, const torch::Tensor& X,
+                              const TrainConfig& config) {
+  const EignnOptions& model = config.eignn();
+  const SolverOptions options = solver_options(config);
+  const bool of_features =
+      X.defined() && model.encoder == 0 && !is_stack(model) && model.source == Source::own;
+  TruncationFacts out;
+  double left_out = 0;
+  for (const GraphMatrix& graph : graphs) {
+    const LeadingSpectrum spectrum(*graph.S, options);
+    out.eigenpairs = std::max(out.eigenpairs, spectrum.range.lambda.size(0));
+    out.next_eigenvalue = std::max(out.next_eigenvalue, spectrum.next);
+    out.gain = std::max(out.gain, worst_gain_of_rest(spectrum, options.gamma));
+    if (!of_features) continue;
+    const auto rows = graph.nodes.empty() ? X : X.index_select(0, torch::tensor(graph.nodes, torch::kInt64));
+    const FeaturesInRange features(spectrum.range, rows.to(options.device, options.dtype));
+    left_out += features.rest_squares.sum().item<double>();
+  }
+  if (of_features) {
+    const double size = X.norm().item<double>();
+    out.left_out = size > 0 ? std::sqrt(left_out) / size : 0;
+  }
+  return out;
+}
+
 Json plan_json(const Plan& plan) {
   Json prices = Json::array();
   for (const Price& price : plan.prices)
@@ -209,8 +238,13 @@ Inspection inspected(const Dataset& dataset, const TrainConfig& config) {
     out.labels = labels_of(dataset);
     add_label_warnings(dataset, *out.labels, out);
   }
-  if (config.is_eignn())
-    out.plan = plan_of(plan_request(graph_matrices(dataset, config), dataset, config), config);
+  out.reduction = reduction_facts(dataset);
+  if (config.is_eignn()) {
+    const auto graphs = graph_matrices(dataset, config);
+    out.plan = plan_of(plan_request(graphs, dataset, config), config);
+    if (config.eignn().solver == "truncated")
+      out.truncation = truncation_of(graphs, model_features(dataset), config);
+  }
   return out;
 }
 
@@ -226,9 +260,13 @@ Inspection inspected(const Graph& graph, const TrainConfig& config, int64_t arcs
   Inspection out;
   out.graph = facts_of(graph, arcs_in_file, config.propagation);
   add_graph_warnings(out.graph, out);
-  const Propagation S = make_propagation(graph, config.propagation);
-  add_matrix(S, out);
-  if (config.is_eignn()) out.plan = plan_of(plan_request(S, config), config);
+  const auto S = std::make_shared<const Propagation>(make_propagation(graph, config.propagation));
+  add_matrix(*S, out);
+  if (config.is_eignn()) {
+    out.plan = plan_of(plan_request(*S, config), config);
+    if (config.eignn().solver == "truncated")
+      out.truncation = truncation_of(std::vector<GraphMatrix>{GraphMatrix{{}, S}}, {}, config);
+  }
   return out;
 }
 
@@ -310,6 +348,12 @@ InspectionJson inspection_json(const Inspection& inspection) {
   }
   json["spectrum"] = nullptr;
   if (const auto& range = inspection.spectrum) json["spectrum"] = {{"min", range->min}, {"max", range->max}};
+  if (inspection.reduction) json["reduction"] = reduction_json(*inspection.reduction);
+  if (const auto& t = inspection.truncation)
+    json["truncation"] = {{"eigenpairs", t->eigenpairs},
+                          {"next_eigenvalue", t->next_eigenvalue},
+                          {"gain", std::isfinite(t->gain) ? Json(t->gain) : Json()},
+                          {"left_out", or_null(t->left_out)}};
   if (!inspection.columns.empty()) json["columns"] = columns_json(inspection.columns);
   if (inspection.plan) json["planner"] = plan_json(*inspection.plan);
   json["warnings"] = inspection.warnings;

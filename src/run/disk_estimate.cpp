@@ -70,7 +70,8 @@ double bytes_of_node_rows(const Dataset& data, double numbers) {
 RunBytes bytes_of_run(double weights, const Dataset& data, const TrainConfig& config) {
   constexpr double settings_and_summary = 8000, line = 150, header = 6000, times = 2 * sizeof(double);
   const auto epochs = static_cast<double>(config.epochs);
-  const double record = bytes_of_record(data);
+  const bool grouped = config.partition > 0 || config.coarsen < 1;
+  const double record = bytes_of_record(data) + (grouped ? 4 * static_cast<double>(data.nodes()) : 0);
   RunBytes bytes;
   bytes.small = settings_and_summary + line * epochs;
   bytes.model = weights + record + header +

@@ -282,7 +282,8 @@ JobRunner job_runner(const JobOptions& options) {
     std::atomic<bool> failed{false};  // a job failed for a reason that is not its own: the others are stopped
   };
   const auto train = [options, shared = std::make_shared<Shared>()](const Job& job) {
-    const bool child = options.parallel > 1 && !job.folder.empty() && options.child;
+    const bool apart = options.parallel > 1 || options.own_processes;
+    const bool child = apart && !job.folder.empty() && options.child;
     const auto stop = [&] { return shared->failed || (options.interrupted && options.interrupted()); };
     try {
       return child ? run_in_child(job, options, stop)

@@ -30,8 +30,9 @@ struct JobOptions {
     std::string failure;
   };
   std::function<std::vector<std::string>(const Child&)> child;
-  int64_t parallel = 1;     // jobs at a time; more than one need folders and `child`
-  bool keep_models = true;  // otherwise only config, metrics and summary stay in the folders
+  int64_t parallel = 1;        // jobs at a time; more than one need folders and `child`
+  bool own_processes = false;  // a process for each job, also where one runs at a time
+  bool keep_models = true;     // otherwise only config, metrics and summary stay in the folders
 };
 
 /// One run in this process; `data`, when given, is what load_dataset(config) returns. InterruptedError after

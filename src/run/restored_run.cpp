@@ -10,6 +10,7 @@
 #include "run/checkpoint.h"
 #include "run/training_record.h"
 #include "train/assemble.h"
+#include "train/graph_reduction.h"
 #include "train/metrics.h"
 #include "train/trainer.h"
 
@@ -59,6 +60,9 @@ RestoredRun restore_run(const std::string& path, const std::map<std::string, std
   } catch (const ArgumentError& error) {  // the files do not fit the model
     throw DataError(out.data.name, "", error.problem(), error.remedy());
   }
+  // Other parts than those of the training, or none.
+  if (settings.count("partition") > 0 || settings.count("coarsen") > 0)
+    out.dataset = reduced(std::move(out.dataset), out.config);
   // `train-graphs` cuts the training parts of the data's own splits.
   if (out.config.train_graphs > 0 && out.dataset.graphs() > 1 && !out.dataset.splits.empty())
     out.dataset = prepared(std::move(out.dataset), out.config);

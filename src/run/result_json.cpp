@@ -144,6 +144,23 @@ ResultJson columns_json(const std::vector<ColumnReport>& columns) {
   return out;
 }
 
+ResultJson reduction_json(const ReductionFacts& facts) {
+  return {{"kind", facts.kind == ReductionKind::partition ? "partition" : "coarsening"},
+          {"groups", facts.groups},
+          {"least_nodes", facts.least},
+          {"most_nodes", facts.most},
+          {"edges", facts.edges},
+          {"lost_edges", facts.lost_edges},
+          {"lost_weight_share", facts.lost_weight}};
+}
+
+ResultJson error_bound_json(const ErrorBound& bound) {
+  return {{"eigenpairs", bound.eigenpairs},
+          {"next_eigenvalue", bound.next_eigenvalue},
+          {"bound", or_null(bound.bound)},
+          {"size", or_null(bound.size)}};
+}
+
 ResultJson result_json(const RunResult& s) {
   const TrainConfig& c = s.config;
   ResultJson json = {
@@ -181,6 +198,8 @@ ResultJson result_json(const RunResult& s) {
     json["mu_end"] = s.mu_end;
   }
   if (s.non_converged_solves) json["non_converged_solves"] = *s.non_converged_solves;
+  if (s.reduction) json["reduction"] = reduction_json(*s.reduction);
+  if (s.error_bound) json["error_bound"] = error_bound_json(*s.error_bound);
   if (!s.by_distance.empty()) {
     ResultJson bands = ResultJson::array();
     for (const DistanceScore& band : s.by_distance)
@@ -297,6 +316,25 @@ RunResult result_from_json(ResultJson json, const std::string& path) {
     take(json, "mu_end", out.mu_end);
     if (json.contains("non_converged_solves"))
       out.non_converged_solves = json.at("non_converged_solves").get<int64_t>();
+    if (const auto at = json.find("reduction"); at != json.end()) {
+      const auto kind = at->at("kind").get<std::string>();
+      if (kind != "partition" && kind != "coarsening")
+        throw ArgumentError("reduction", fmt::format("{} is neither partition nor coarsening", kind));
+      out.reduction = {kind == "partition" ? ReductionKind::partition : ReductionKind::coarsening,
+                       at->at("groups").get<int64_t>(),
+                       at->at("least_nodes").get<int64_t>(),
+                       at->at("most_nodes").get<int64_t>(),
+                       at->at("edges").get<int64_t>(),
+                       at->at("lost_edges").get<int64_t>(),
+                       at->at("lost_weight_share").get<double>()};
+    }
+    if (const auto at = json.find("error_bound"); at != json.end()) {
+      const auto number = [&](const char* key) {  // JSON has no infinity
+        return at->at(key).is_null() ? std::numeric_limits<double>::infinity() : at->at(key).get<double>();
+      };
+      out.error_bound = {at->at("eigenpairs").get<int64_t>(), at->at("next_eigenvalue").get<double>(),
+                         number("bound"), number("size")};
+    }
     if (json.contains("accuracy_by_distance"))
       for (const ResultJson& band : json.at("accuracy_by_distance"))
         out.by_distance.push_back({band.at("from").get<int64_t>(), band.at("to").get<int64_t>(),

@@ -19,6 +19,9 @@ ResultJson result_json(const RunResult& result);
 /// What was read of tables, as an array of objects.
 ResultJson columns_json(const std::vector<ColumnReport>& columns);
 
+ResultJson reduction_json(const ReductionFacts& facts);
+ResultJson error_bound_json(const ErrorBound& bound);
+
 /// With "format" and a digest of the rest under "digest", as summary.json has it.
 ResultJson sealed(ResultJson json);
 

@@ -27,6 +27,7 @@
 #include "train/assemble.h"
 #include "train/calibration.h"
 #include "train/early_stopping.h"
+#include "train/graph_reduction.h"
 #include "train/metrics.h"
 #include "train/thin_data.h"
 #include "train/trainer.h"
@@ -356,6 +357,7 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
   describe_propagation(F_start, trainer.model().propagation_weights(),
                        summary.config.is_eignn() ? summary.config.eignn().epsilon : 0, summary);
   if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
+  summary.error_bound = trainer.model().error_bound();
   if (folder) {
     const TrainedModel model(with_weight_scale(dataset, summary.config), dataset.feature_count(),
                              dataset.classes, dataset.multi_label(), progress.best, record);
@@ -396,9 +398,16 @@ RunOutcome run_training(const RunRequest& request) {
   const TrainConfig& config = summary.config;
   request.data ? validate_settings(config) : validate(config);
   std::optional<Dataset> own;
-  const Dataset& dataset = request.data ? *request.data : own.emplace(load_dataset(config));
+  const Dataset& read = request.data ? *request.data : own.emplace(load_dataset(config));
+  std::optional<Dataset> as_begun;
+  if (request.resume && read.reduction)
+    as_begun = reading_state(folder->resume_path(), [&] {
+      return reduced(read, config, load_record(saved, folder->resume_path()).reduction);
+    });
+  const Dataset& dataset = as_begun ? *as_begun : read;
   summary.split = split_number(config, dataset);
   summary.columns = dataset.report;
+  summary.reduction = reduction_facts(dataset);
   const Execution execution(config);
   summary.threads = execution.threads();
   if (!request.folder.empty() && !request.resume)
@@ -415,7 +424,8 @@ RunOutcome run_training(const RunRequest& request) {
   if (request.hooks.on_start)
     request.hooks.on_start({trainer.model().solver_name(), trainer.metric(), summary.threads, parameters,
                             trainer.split().train.numel(), trainer.split().val.numel(),
-                            trainer.split().test.numel(), trainer.model().preprocess_seconds()});
+                            trainer.split().test.numel(), trainer.model().preprocess_seconds(),
+                            reduction_facts(dataset)});
   const auto F_start = copies(trainer.model().propagation_weights());
   const auto record = std::make_shared<const TrainingRecord>(
       record_of(dataset, dataset.splits[summary.split], trainer.known_labels()));

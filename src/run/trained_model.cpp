@@ -150,7 +150,8 @@ Dataset as_trained(const TrainedModel& trained, const Dataset& data) {
   }
   TrainConfig config = trained.config();
   config.train_graphs = 0;  // of the training alone
-  Dataset own = prepared(named ? data : without_names(data), config, transform ? &*transform : nullptr);
+  Dataset own = prepared(named ? data : without_names(data), config, transform ? &*transform : nullptr,
+                         trained.record()->reduction);
   if (own.feature_count() != trained.features()) refuse_width(trained.features());
   take_own_classes(trained, data, own);
   return own;
@@ -210,9 +211,10 @@ TrainedRun trained_on(const Dataset& data, const TrainOptions& options) {
   if (options.resume_run && options.resumed_epochs > 0) config.epochs = options.resumed_epochs;
   validate(data);
   config.dataset = data.name.empty() ? config.dataset : data.name;
+  validate_settings(config);
   if (const auto idle = idle_settings_in_words(config, options.named_settings); !idle.empty()) warn(idle);
   const bool as_is = config.feature_norm == FeatureNorm::none && data.columns.empty() && !config.structure &&
-                     config.train_graphs == 0;
+                     config.train_graphs == 0 && config.partition == 0 && config.coarsen == 1;
   std::optional<Dataset> own;
   if (!as_is) own = prepared(data, config);
   RunOutcome run = run_training({config, options.run_folder, options.resume_run, options.run_hooks,

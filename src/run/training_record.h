@@ -1,6 +1,7 @@
 // What a model keeps of the data that it was trained on, besides its settings and weights.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,16 +11,18 @@
 #include "eignn/dataset.h"
 #include "run/training_nodes.h"
 #include "train/feature_transform.h"
+#include "train/graph_reduction.h"
 #include "train/target_scale.h"
 
 namespace eignn {
 
 struct TrainingRecord {
-  Task task = Task::classes;                  // never automatic
-  std::vector<std::string> class_names;       // empty: numbers
-  std::optional<FeatureTransform> transform;  // nothing: the features are taken as they are
-  TargetScale target;                         // of a regression
-  std::optional<TrainingNodes> nodes;         // nothing: of an older version
+  Task task = Task::classes;                        // never automatic
+  std::vector<std::string> class_names;             // empty: numbers
+  std::optional<FeatureTransform> transform;        // nothing: the features are taken as they are
+  TargetScale target;                               // of a regression
+  std::optional<TrainingNodes> nodes;               // nothing: of an older version
+  std::shared_ptr<const GraphReduction> reduction;  // with partition or coarsen; its facts are not kept
 };
 
 Task task_of(const Dataset& data);

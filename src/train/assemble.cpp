@@ -12,6 +12,7 @@
 #include "eignn/warning.h"
 #include "graph/random_stream.h"
 #include "models/long_preparation.h"
+#include "train/graph_reduction.h"
 #include "train/plan_request.h"
 #include "train/torch_settings.h"
 
@@ -43,11 +44,12 @@ void warn_of_unread_weights(const Dataset& dataset, const TrainConfig& c) {
 
 // Trains on the first `count` of the graphs that the split trains on.
 void keep_train_graphs(Dataset& set, int64_t count) {
-  if (set.graphs() == 1)
+  const std::vector<int64_t>& given = set.reduction ? set.reduction->graphs_before : set.graph_of;
+  if (given.empty() || *std::max_element(given.begin(), given.end()) == 0)
     throw ArgumentError("train-graphs",
                         fmt::format("{} has one graph, and no choice of graphs to train on", set.name),
                         "leave it out");
-  const auto graph_of = torch::tensor(set.graph_of, torch::kInt64);
+  const auto graph_of = torch::tensor(given, torch::kInt64);
   for (Split& split : set.splits) {
     const auto graph = graph_of.index_select(0, split.train);
     const auto trained = std::get<0>(at::_unique(graph));  // ascending
@@ -83,8 +85,10 @@ bool features_depend_on_split(const Dataset& raw, const TrainConfig& c) {
   return c.structure || FeatureTransform::depends_on_training(raw, c.feature_norm);
 }
 
-Dataset prepared(Dataset data, const TrainConfig& c, const FeatureTransform* transform) {
+Dataset prepared(Dataset data, const TrainConfig& c, const FeatureTransform* transform,
+                 const std::shared_ptr<const GraphReduction>& kept) {
   if (c.train_graphs > 0) keep_train_graphs(data, c.train_graphs);
+  if (!data.reduction) data = reduced(std::move(data), c, kept);
   if (data.transform) return data;
   // Tables without features have them already.
   if (c.structure && structural_feature_count(data) == 0) add_structural_features(data);
@@ -134,6 +138,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.device = torch_device(c.device);
   options.max_iterations = 5000;  // a solve that takes more means that training has diverged
   options.tf32 = c.tf32 && options.device.is_cuda();
+  options.eigenpairs = model.eigenpairs;
   options.fixed_features = model.encoder == 0 && model.layers == 1 && !model.label_inputs;
   return options;
 }
@@ -144,9 +149,15 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);
+  const auto features = model_features(dataset);
+  const auto of_nodes = [&](std::shared_ptr<Model> made) {
+    if (dataset.reduction && !dataset.reduction->is_partition())
+      made->predict_by_clusters(torch::tensor(dataset.reduction->group_of, torch::kInt64));
+    return made;
+  };
   if (!c.is_eignn())
-    return make_baseline(c.model, graphs, dense_matrix(dataset.features, name(c.model)), dataset.classes,
-                         torch::dtype(torch_dtype(c.dtype)).device(torch_device(c.device)), seed);
+    return of_nodes(make_baseline(c.model, graphs, dense_matrix(features, name(c.model)), dataset.classes,
+                                  torch::dtype(torch_dtype(c.dtype)).device(torch_device(c.device)), seed));
 
   const EignnOptions& model = c.eignn();
   check(model);
@@ -172,9 +183,8 @@ std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, 
   }
   // The full F of many features would not fit into memory anyway, and a stack adds states to features.
   const bool by_entries = model.encoder > 0 || (!is_stack(model) && m < dataset.feature_count());
-  const auto X =
-      by_entries ? dataset.features : dense_matrix(dataset.features, "eignn without a rank or an encoder");
-  return make_eignn(std::move(parts), X, dataset.classes, model, seed);
+  const auto X = by_entries ? features : dense_matrix(features, "eignn without a rank or an encoder");
+  return of_nodes(make_eignn(std::move(parts), X, dataset.classes, model, seed));
 }
 
 }  // namespace eignn

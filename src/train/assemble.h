@@ -19,8 +19,10 @@ Dataset load_dataset(const TrainConfig& config);
 Dataset load_raw_dataset(const TrainConfig& config, std::vector<TrainedColumn> columns = {});
 /// A data set as the models take it: its features transformed, and with `train-graphs` applied to the splits.
 /// The transformation is `transform`, or one that is fitted on the training nodes of config.split (of the
-/// first split where it is `all`); data that have been transformed already keep their features.
-Dataset prepared(Dataset data, const TrainConfig& config, const FeatureTransform* transform = nullptr);
+/// first split where it is `all`); data that have been transformed already keep their features. The graph is
+/// reduced as the configuration says (graph_reduction.h), by `kept` where that fits.
+Dataset prepared(Dataset data, const TrainConfig& config, const FeatureTransform* transform = nullptr,
+                 const std::shared_ptr<const GraphReduction>& kept = nullptr);
 /// How many features prepared() makes of these data; with `structure`, which takes time, so many at most.
 int64_t prepared_feature_count(const Dataset& raw, const TrainConfig& config);
 /// Whether the features that prepared() makes depend on the split.

@@ -642,11 +642,12 @@ void add_idle_of_eignn(IdleSettings& out, const EignnOptions& model) {
   add_idle(out, !residual, "the residual head alone reads it", {"width", "blocks"});
   add_idle(out, one_layer, "there is one layer of equilibria", {"hidden"});
   add_idle(out, model.encoder == 0, "there is no encoder", {"encoder-activation"});
+  add_idle(out, model.solver != "truncated", "the solver truncated alone reads it", {"eigenpairs"});
   add_idle(out, one_layer && !residual && norm_of(model) == Norm::none,
            "a plain head without a norm has none", {"dropout"});
   add_idle(out, model.equilibria == 0, "there is no equilibrium",
            {"start", "gamma", "epsilon", "rank", "source", "lr-propagation", "weight-decay-propagation",
-            "solver", "direction", "normalise", "self-loops", "weight-scale", "edge-weights"});
+            "solver", "eigenpairs", "direction", "normalise", "self-loops", "weight-scale", "edge-weights"});
 }
 
 }  // namespace
@@ -696,6 +697,13 @@ std::string idle_settings_in_words(const TrainConfig& config, const std::set<std
 void validate_settings(const TrainConfig& config) {
   TrainConfig copy = config;
   for (const Field& field : fields(copy)) field.check();
+  if (config.is_eignn() && config.eignn().label_inputs && (config.partition > 0 || config.coarsen < 1))
+    throw ArgumentError("label-inputs",
+                        "labels are inputs on a whole graph, and not on its parts or clusters",
+                        "leave out partition and coarsen, or use label-inputs off");
+  if (config.partition > 0 && config.coarsen < 1)
+    throw ArgumentError("coarsen", "a graph is cut into parts or coarsened, and not both",
+                        "use partition 0, or coarsen 1");
   if (config.is_eignn()) check(config.eignn());
   if (!config.is_eignn() && !config.further_directions.empty())
     throw ArgumentError("direction", fmt::format("{} takes one direction", name(config.model)),

@@ -5,25 +5,13 @@
 #include <algorithm>
 
 #include "equilibrium/signal_hops.h"
+#include "graph/grouping.h"
 #include "train/assemble.h"
+#include "train/graph_reduction.h"
 
 namespace eignn {
 
 namespace {
-
-// The arcs among `nodes` (ascending), renumbered.
-Graph induced(const Graph& graph, const std::vector<int64_t>& nodes) {
-  std::vector<int64_t> local(graph.nodes, -1), source, target;
-  std::vector<double> weight;
-  for (size_t k = 0; k < nodes.size(); ++k) local[nodes[k]] = static_cast<int64_t>(k);
-  for (const int64_t v : nodes)
-    for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
-      source.push_back(local[v]);
-      target.push_back(local[graph.target[a]]);
-      if (!graph.weight.empty()) weight.push_back(graph.weight[a]);
-    }
-  return Graph::from_arcs(static_cast<int64_t>(nodes.size()), source, target, weight);
-}
 
 std::vector<int64_t> true_places(const torch::Tensor& mask) {
   const auto places = mask.nonzero().squeeze(1).contiguous();
@@ -72,23 +60,45 @@ PlanRequest request_for(const Propagation& S, int64_t features, const TrainConfi
   return request;
 }
 
+// The graph of the clusters, of whose arcs `options` makes S.
+Graph graph_of_clusters(const Dataset& dataset, const PropagationOptions& options) {
+  const GraphReduction& clusters = *dataset.reduction;
+  const double own = options.self_loops ? options.weight_scale : 0;
+  // Arcs are read both ways before they are added up.
+  const bool both_ways = options.direction == Direction::undirected;
+  return coarse_graph(both_ways ? dataset.graph.symmetrised() : dataset.graph,
+                      {clusters.groups, clusters.group_of}, own);
+}
+
+// Those of each of several graphs.
+std::vector<std::vector<int64_t>> clusters_of_graphs(const Dataset& dataset) {
+  const GraphReduction& clusters = *dataset.reduction;
+  std::vector<int64_t> graph_of(static_cast<size_t>(clusters.groups));
+  for (int64_t v = 0; v < dataset.nodes(); ++v) graph_of[clusters.group_of[v]] = dataset.graph_of[v];
+  return Grouping{dataset.graphs(), graph_of}.members();
+}
+
 }  // namespace
 
 std::vector<GraphMatrix> graph_matrices(const Dataset& dataset, const TrainConfig& config) {
   const bool several = dataset.graphs() > 1;
+  const bool coarse = dataset.reduction && !dataset.reduction->is_partition();
   // Several graphs have one scale of weights, so that an arc of one weight is the same in all of them.
-  const PropagationOptions options =
-      several ? with_weight_scale(dataset, config).propagation : config.propagation;
+  PropagationOptions options = several ? with_weight_scale(dataset, config).propagation : config.propagation;
   std::vector<GraphMatrix> graphs;
-  const auto matrix = [&](const Graph& graph) {
-    return std::make_shared<Propagation>(make_propagation(graph, options));
+  const auto matrix = [&](const Graph& of) {
+    return std::make_shared<Propagation>(make_propagation(of, options));
   };
+  // Weights of clusters are sums, which the scale of their arcs leaves in proportion to I.
+  if (coarse) options.weight_scale = scale_of_weights(dataset.graph, options);
+  const Graph merged = coarse ? graph_of_clusters(dataset, options) : Graph();
+  const Graph& graph = coarse ? merged : dataset.graph;
   if (!several) {
-    graphs.push_back({{}, matrix(dataset.graph)});
+    graphs.push_back({{}, matrix(graph)});
     return graphs;
   }
-  for (auto& nodes : dataset.members()) {
-    auto S = matrix(induced(dataset.graph, nodes));
+  for (auto& nodes : coarse ? clusters_of_graphs(dataset) : dataset.members()) {
+    auto S = matrix(induced_graph(graph, nodes));
     graphs.push_back({std::move(nodes), std::move(S)});
   }
   return graphs;
@@ -106,8 +116,8 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
     request.reads = Reads::all_nodes;
     request.trained = request.evaluated = graph.S->nodes;
   } else if (!dataset.splits.empty()) {
-    request.trained = dataset.splits[0].train.size(0);
-    request.evaluated = dataset.splits[0].val.size(0);
+    request.trained = std::min(dataset.splits[0].train.size(0), graph.S->nodes);
+    request.evaluated = std::min(dataset.splits[0].val.size(0), graph.S->nodes);
   }
   // The encoder's bias, or that of a layer, gives features to every node. At a node with features of its own
   // a signal below their round-off is lost with every solver, so that distance does not matter there.
@@ -115,8 +125,8 @@ PlanRequest plan_request(const std::vector<GraphMatrix>& graphs, const Dataset& 
     request.hops = 0;
     return request;
   }
-  const auto X = several ? dataset.features.index_select(0, torch::tensor(graph.nodes, torch::kInt64))
-                         : dataset.features;
+  const auto all = model_features(dataset);
+  const auto X = several ? all.index_select(0, torch::tensor(graph.nodes, torch::kInt64)) : all;
   if (X.numel() == 0) return request;
   const auto entries = X.is_sparse() ? X.coalesce().values() : X;
   request.density =

@@ -48,6 +48,8 @@ void require_possible(const TrainConfig& c, const Dataset& dataset) {
   if (model.encoder > 0) refuse("a batch has no encoder: its series is for features that stay the same");
   if (model.intercept) refuse("a batch has no intercept");
   if (model.label_inputs) refuse("the features of a batch stay the same, and label inputs change them");
+  if (c.partition > 0 || c.coarsen < 1)
+    refuse("a batch is of a whole graph, and no partition or coarsening of it");
   if (dataset.graphs() > 1 || dataset.multi_label() || dataset.is_regression())
     refuse("a batch is of one graph with one class a node");
   if (c.class_weights != ClassWeights::none) refuse("a batch counts all nodes the same in the loss");

@@ -13,6 +13,7 @@
 #include "graph/random_stream.h"
 #include "train/assemble.h"
 #include "train/calibration.h"
+#include "train/graph_reduction.h"
 #include "train/torch_settings.h"
 
 namespace eignn {
@@ -84,16 +85,18 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
     calibration_ = halves.calibration.to(device);
   }
   labels_ = dataset.labels.to(device);
+  const TrainingTargets taught = training_targets(dataset, s.train);
+  taught_ = taught.nodes.is_same(s.train) ? split_.train : taught.nodes.to(device);
   judge_.metric = resolved_metric(config.metric, dataset);
   if (config.class_weights == ClassWeights::balanced)
     judge_.class_weights =
-        balanced_weights(dataset.labels.index_select(0, s.train), dataset.classes).to(device);
+        balanced_weights(taught.labels.index_select(0, taught.nodes), dataset.classes).to(device);
   if (dataset.is_regression()) judge_.targets = TargetScale::fit(dataset.labels, s.train);
-  targets_ = judge_.targets.standardised(labels_);
+  targets_ = judge_.targets.standardised(taught.labels.to(device));
   if (dataset.graphs() > 1) {
-    const auto graph = torch::tensor(dataset.graph_of, torch::kInt64).index_select(0, s.train);
+    const auto graph = torch::tensor(dataset.graph_of, torch::kInt64).index_select(0, taught.nodes);
     for (int64_t g = 0; g < dataset.graphs(); ++g)
-      if (const auto nodes = s.train.masked_select(graph == g); nodes.numel() > 0)
+      if (const auto nodes = taught.nodes.masked_select(graph == g); nodes.numel() > 0)
         train_by_graph_.push_back(nodes.to(device));
   }
   if (config.is_eignn() && config.eignn().label_inputs)
@@ -110,7 +113,7 @@ std::vector<torch::Tensor> Trainer::batches(int64_t epoch) {
     model_->show_labels(halves.shown);
     return {split_.train.index_select(0, halves.scored.to(split_.train.device()))};
   }
-  if (train_by_graph_.empty()) return {split_.train};
+  if (train_by_graph_.empty()) return {taught_};
   const int64_t count = static_cast<int64_t>(train_by_graph_.size());
   const auto seed = stream_seed(config_.seed, Stream::batches, static_cast<uint64_t>(epoch));
   const auto order = torch::randperm(count, at::detail::createCPUGenerator(seed), torch::kInt64);

@@ -46,7 +46,8 @@ class Trainer {
 
   TrainConfig config_;
   Split split_;
-  std::vector<torch::Tensor> train_by_graph_;  // the training nodes of each graph that has any
+  torch::Tensor taught_;  // the nodes of a step: the training nodes, or one of each cluster that has any
+  std::vector<torch::Tensor> train_by_graph_;  // those of each graph that has any
   torch::Tensor calibration_;
   torch::Tensor labels_, targets_;  // the targets of the loss: labels, numbers standardised
   Judge judge_;

@@ -744,6 +744,40 @@ refused "train --search auto: a setting that no model reads" 2 "--gamma" train -
 refused "train --search auto: more splits than there are" 2 "--splits" train --dataset "$D" --search auto --splits 3 --trials 2
 refused "train --search auto: with jobs" 2 "--jobs" train --dataset "$D" --search auto --jobs 2 --out "$T/out/x"
 refused "train: a budget without a search" 2 "--budget,--search auto" train --dataset "$D" --budget 1m
+refused_late "truncated: more eigenpairs than nodes" 2 "--eigenpairs,34 nodes,35" train --dataset karate --solver truncated --eigenpairs 35
+refused_late "truncated: a directed graph" 2 "--solver" train --dataset chains --direction in --solver truncated
+refused "truncated: a negative number of eigenpairs" 2 "--eigenpairs" train --dataset karate --solver truncated --eigenpairs -1
+refused "partition: more parts than nodes" 2 "--partition,34 nodes,35" train --dataset karate --partition 35
+refused "coarsen: a share of 0" 2 "--coarsen" train --dataset karate --coarsen 0
+refused "coarsen: a share above 1" 2 "--coarsen" train --dataset karate --coarsen 1.5
+refused "partition: with coarsen" 2 "--coarsen" train --dataset karate --partition 2 --coarsen 0.5
+run train --dataset karate --solver truncated --eigenpairs 8 --epochs 5 --out "$T/truncated"
+check "truncated: train prints its bound" grep -q "truncated to 8 eigenpairs of S: |λ| of the next is 0\.[0-9]*, and ‖Z - Z exact‖ is at most" "$T/stdout"
+json "truncated: the summary has the bound" "$T/truncated/summary.json" \
+  'j["solver"] == "truncated" and j["error_bound"]["eigenpairs"] == 8 and 0 < j["error_bound"]["next_eigenvalue"] < 1 and j["error_bound"]["bound"] > 0'
+run evaluate --checkpoint "$T/truncated"
+check "truncated: evaluate prints the bound" grep -q "truncated to 8 eigenpairs" "$T/stdout"
+run evaluate --checkpoint "$T/truncated" --solver spectral --json
+json "truncated: the same weights with another solver" "$T/stdout" 'j["solver"] == "spectral" and "error_bound" not in j'
+run inspect --dataset karate --solver truncated --eigenpairs 8
+check "truncated: inspect prints what is left out" grep -q "truncated to 8 eigenpairs of S: .*; whatever F, " "$T/stdout"
+run solve --graph "$I/g.edges" --features "$I/X.npy" --weight "$I/F.npy" --solver truncated --eigenpairs 2 --out "$T/Zk.npy" --json
+json "truncated: solve has the bound" "$T/stdout" 'j["solver"] == "truncated" and j["error_bound"]["eigenpairs"] == 2'
+run train --dataset chains --chain-length 10 --partition 4 --epochs 5 --out "$T/parts"
+check "partition: train prints what it drops" grep -q "partition: 4 parts of 100 nodes; 0 of 360 edges join two parts and are dropped, 0.0 % of the weight" "$T/stdout"
+run predict --checkpoint "$T/parts" --out "$T/parts.csv"
+check "partition: predict does the same" cmp "$T/parts.csv" "$T/parts/predictions.csv"
+run evaluate --checkpoint "$T/parts" --json
+json "partition: evaluate says so" "$T/stdout" 'j["reduction"]["kind"] == "partition" and j["reduction"]["groups"] == 4'
+run evaluate --checkpoint "$T/parts" --partition 0 --json
+json "partition: evaluate puts the edges back" "$T/stdout" '"reduction" not in j'
+run train --dataset karate --coarsen 0.5 --epochs 5 --out "$T/coarse"
+check "coarsen: train prints what it merges" grep -q "coarsen: 17 clusters of 1 to [0-9]* nodes; [0-9]* of 78 edges lie within one" "$T/stdout"
+run predict --checkpoint "$T/coarse" --out "$T/coarse.csv"
+check "coarsen: predict does the same" cmp "$T/coarse.csv" "$T/coarse/predictions.csv"
+run inspect --dataset karate --coarsen 0.5
+check "coarsen: inspect says so" grep -q "coarsen: 17 clusters" "$T/stdout"
+refused "coarsen: no explanation of a cluster's node" 2 "--coarsen" explain --checkpoint "$T/coarse" --node 3
 refused_late "train: a list of directions and a solver in the eigenbasis" 2 "spectral" train --dataset "$D" --direction in,out --solver spectral
 run train --dataset "$D" --label-inputs on --encoder 8 --norm batch --epochs 10 --out "$T/labels" --json
 done_well "train --label-inputs"
@@ -810,6 +844,8 @@ refused "reproduce: no such experiment" 2 "heterophilic" reproduce heterophilc
 refused "reproduce: no such row" 2 "cornell" reproduce heterophilic --rows cornel
 refused "reproduce: no such model" 2 "eignn" reproduce heterophilic --models eigen
 refused "reproduce: the data sets are not here" 1 "eignn fetch" reproduce heterophilic --out "$T/out" --runs "$T/out"
+refused "reproduce limitations: the data sets are not here" 1 "eignn fetch" reproduce limitations --out "$T/out" --runs "$T/out"
+refused "reproduce limitations: no such row" 2 "did you mean squirrel-exact" reproduce limitations --rows squirrel-exakt
 refused "reproduce attacks: the data sets are not here" 1 "eignn fetch" reproduce attacks --out "$T/out" --runs "$T/out"
 refused "reproduce attacks: a row that the paper does not attack" 2 "--rows" reproduce attacks --rows chameleon
 refused "reproduce: the nearest experiment" 2 "did you mean chains-binary" reproduce chains-binry

@@ -168,21 +168,14 @@ class KrylovEquilibrium : public Equilibrium {
 
   // Z = X + Q_r (Ẑ - X̂)
   ScaledRows do_rows(const torch::Tensor& index) const override {
-    return {rows_of(source_->X, index) + range_->to_nodes(Z_hat_ - source_->X_hat, index), {}};
+    return {source_->rows(index) + range_->to_nodes(Z_hat_ - source_->X_hat, index), {}};
   }
 
   torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
-    return rows_of(source_->X, index).mm(C) + range_->to_nodes((Z_hat_ - source_->X_hat).mm(C), index);
+    return source_->rows(index).mm(C) + range_->to_nodes((Z_hat_ - source_->X_hat).mm(C), index);
   }
 
-  // In the range of S the centred Z has the coordinates Ẑ - o meanᵀ with o = Q_rᵀ 1. Outside of it Z = X.
-  Moments do_moments() const override {
-    const auto mean = this->mean();
-    const auto inside = torch::addmm(Z_hat_, range_->ones, mean.unsqueeze(0), 1, -1).square_().sum(0);
-    const auto outside = source_->rest_squares - 2 * mean * source_->rest_sums +
-                         mean.square() * range_->rest_of_ones.square().sum();
-    return {mean, (inside + outside.clamp_min(0)) / static_cast<double>(range_->nodes)};
-  }
+  Moments do_moments() const override { return source_->moments(*range_, Z_hat_, Z_hat_ - source_->X_hat); }
 
   Gradients do_pull(const torch::Tensor& index, const ScaledRows& Y, bool want_X) const override {
     const auto plain = Y.plain();
@@ -201,20 +194,12 @@ class KrylovEquilibrium : public Equilibrium {
     if (want_X) return Equilibrium::do_pull_with_moments(index, Y, bar, want_X);
     const auto plain = Y.plain();
     auto Y_hat = range_->to_spectral(plain, index);
-    add_moments_cotangent_(Y_hat, range_->ones, Z_hat_, mean(), range_->nodes, bar);
+    add_moments_cotangent_(Y_hat, range_->ones, Z_hat_, source_->mean(*range_, Z_hat_ - source_->X_hat),
+                           range_->nodes, bar);
     return pull_spectral(Y_hat, norm_of(Y_hat), {}, {}, false);
   }
 
  private:
-  static torch::Tensor rows_of(const torch::Tensor& X, const torch::Tensor& index) {
-    return index.defined() ? X.index_select(0, index) : X;
-  }
-
-  torch::Tensor mean() const {
-    const auto difference = range_->ones.t().mm(Z_hat_ - source_->X_hat).squeeze(0);
-    return source_->X.mean(0) + difference / static_cast<double>(range_->nodes);
-  }
-
   Gradients pull_spectral(const torch::Tensor& Y_hat, double norm, const torch::Tensor& index,
                           const torch::Tensor& Y, bool want_X) const {
     Gradients out;
@@ -274,22 +259,8 @@ class KrylovSolver : public Solver {
   }
 
   const std::shared_ptr<const KrylovSource>& source(const torch::Tensor& X) {
-    return features_.get(X, [&](const torch::Tensor& x) { return source_of(x); });
-  }
-
-  std::shared_ptr<const KrylovSource> source_of(const torch::Tensor& X) const {
-    auto source = std::make_shared<KrylovSource>();
-    source->X = X;
-    source->X_hat = range_->to_spectral(X, {});
-    source->norm = norm_of(X);
-    const auto rest = range_->rest_of(X, source->X_hat);
-    source->rest_squares = rest.square().sum(0);
-    source->rest_sums = range_->rest_of_ones.t().mm(rest).squeeze(0);
-    constexpr int64_t columns = 8;
-    source->sketch = (torch::randn({X.size(1), columns}, at::detail::createCPUGenerator(0), torch::kFloat64) /
-                      std::sqrt(static_cast<double>(columns)))
-                         .to(X.options());
-    return source;
+    return features_.get(
+        X, [&](const torch::Tensor& x) { return std::make_shared<const KrylovSource>(*range_, x); });
   }
 
   std::shared_ptr<const RangeOfS> range_;
@@ -298,6 +269,14 @@ class KrylovSolver : public Solver {
 };
 
 }  // namespace
+
+KrylovSource::KrylovSource(const RangeOfS& range, const torch::Tensor& features)
+    : FeaturesInRange(range, features), norm(norm_of(features)) {
+  constexpr int64_t columns = 8;
+  sketch = (torch::randn({X.size(1), columns}, at::detail::createCPUGenerator(0), torch::kFloat64) /
+            std::sqrt(static_cast<double>(columns)))
+               .to(X.options());
+}
 
 std::unique_ptr<Solver> make_krylov(std::shared_ptr<const Propagation> S, const SolverOptions& options) {
   return std::make_unique<KrylovSolver>(std::move(S), options);

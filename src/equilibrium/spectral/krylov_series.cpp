@@ -37,22 +37,18 @@ class KrylovSeries : public Projection {
 
   // Z C = X C + Q_r (f̂ - X̂ C)
   torch::Tensor do_rows(const torch::Tensor& index) const override {
-    return X_at(index).mm(C_) + range_->to_nodes(f_minus_XC_, index);
+    return source_->rows(index).mm(C_) + range_->to_nodes(f_minus_XC_, index);
   }
 
   Gradients do_pull(const torch::Tensor& index, const torch::Tensor& cotangent) const override {
     const auto D = range_->to_spectral(cotangent, index);  // (r, columns)
     const auto P_bar = pull_chebyshev_sum(source_->X_hat, alpha_, D).view(chain_.P.sizes());
     const auto through = chain_.pull(P_bar, twice_argument_);
-    const auto beside = X_at(index).t().mm(cotangent) - source_->X_hat.t().mm(D);
+    const auto beside = source_->rows(index).t().mm(cotangent) - source_->X_hat.t().mm(D);
     return {contraction_.pull_g(through.left[0], through.right[0]), beside + through.P0[0].t()};
   }
 
  private:
-  torch::Tensor X_at(const torch::Tensor& index) const {
-    return index.defined() ? source_->X.index_select(0, index) : source_->X;
-  }
-
   std::shared_ptr<const RangeOfS> range_;
   std::shared_ptr<const KrylovSource> source_;
   torch::Tensor alpha_, C_;

@@ -11,12 +11,10 @@
 namespace eignn {
 
 /// The features in the spectral coordinates of S's range.
-struct KrylovSource {
-  torch::Tensor X, X_hat;  // (n, m), (r, m)
-  double norm;             // ‖X‖
-  // With x⊥ a feature's part outside the range of S, and 1⊥ that of the vector 1: ‖x⊥‖² and ⟨1⊥, x⊥⟩ of each
-  // feature.
-  torch::Tensor rest_squares, rest_sums;
+struct KrylovSource : FeaturesInRange {
+  KrylovSource(const RangeOfS& range, const torch::Tensor& X);
+
+  double norm;           // ‖X‖
   torch::Tensor sketch;  // Ω: entries N(0, 1/8), so that E ‖r Ω‖² = ‖r‖²
 };
 

@@ -14,35 +14,21 @@ namespace eignn {
 
 namespace {
 
-// A component whose rows all have slack 0 has the eigenvalue 1 with the eigenvector D^½ 1. Sets both exactly.
+// Where the component has no slack: sets λ = 1 and its vector exactly.
 void pin_leading_pair(const Propagation& S, EigenBlock& block) {
-  if (S.slack.empty()) return;
-  auto leading = torch::empty({S.nodes}, torch::kFloat64);
-  auto at = leading.accessor<double, 1>();
-  for (int64_t k = 0; k < S.nodes; ++k) {
-    if (S.slack[k] != 0) return;
-    at[k] = 1 / S.left[k];
-  }
+  auto q = exact_leading_vector(S);
+  if (!q.defined()) return;
   block.values[S.nodes - 1] = 1.0;
   // Applies the smallest rotation that takes the computed v to the exact q, I - (v+q)(v+q)ᵀ/(1+vᵀq) + 2qvᵀ,
   // to all eigenvectors. On a long path the computed eigenvectors of close eigenvalues are mixed, and
   // replacing v alone would destroy their orthogonality.
   auto& V = block.vectors;
   const auto v = V.select(1, S.nodes - 1).clone();
-  auto q = (leading / leading.norm()).to(v.options());
+  q = q.to(v.options());
   if (q.dot(v).item<double>() < 0) q = -q;
   const auto sum = (v + q).unsqueeze(1);
   V.addmm_(sum, sum.t().mm(V), 1, -1 / (1 + q.dot(v).item<double>()));
   V.select(1, S.nodes - 1).copy_(q);
-}
-
-EigenBlock decompose(const Propagation& S, torch::Dtype dtype, torch::Device device) {
-  EigenBlock block;
-  std::tie(block.values, block.vectors) = symmetric_eigen(dense(S, dtype).to(device));
-  // Column-major, as LAPACK and the store return them: one layout gives one order of summation.
-  block.vectors = block.vectors.t().contiguous().t();
-  pin_leading_pair(S, block);
-  return block;
 }
 
 bool belong_to(const std::vector<ComponentKind>& kinds, const std::vector<EigenBlock>& blocks) {
@@ -59,6 +45,24 @@ constexpr int64_t smallest_stored = 32;
 
 }  // namespace
 
+torch::Tensor exact_leading_vector(const Propagation& S) {
+  if (S.slack.empty() || std::any_of(S.slack.begin(), S.slack.end(), [](double s) { return s != 0; }))
+    return {};
+  auto leading = torch::empty({S.nodes}, torch::kFloat64);
+  auto at = leading.accessor<double, 1>();
+  for (int64_t k = 0; k < S.nodes; ++k) at[k] = 1 / S.left[k];
+  return leading / leading.norm();
+}
+
+EigenBlock eigenbasis_of(const Propagation& S, torch::Dtype dtype, torch::Device device) {
+  EigenBlock block;
+  std::tie(block.values, block.vectors) = symmetric_eigen(dense(S, dtype).to(device));
+  // Column-major, as LAPACK and the store return them: one layout gives one order of summation.
+  block.vectors = block.vectors.t().contiguous().t();
+  pin_leading_pair(S, block);
+  return block;
+}
+
 Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device device, SpectrumStore* store) {
   if (!S.symmetric)
     throw ArgumentError("solver",
@@ -71,7 +75,7 @@ Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device devic
   std::vector<EigenBlock> blocks;
   if (!stored || !store->load(key, blocks) || !belong_to(kinds, blocks)) {
     blocks.clear();
-    for (const auto& kind : kinds) blocks.push_back(decompose(kind.S, dtype, device));
+    for (const auto& kind : kinds) blocks.push_back(eigenbasis_of(kind.S, dtype, device));
     if (stored) store->save(key, blocks);
   }
 

@@ -60,6 +60,12 @@ class Spectrum {
   mutable NodeSetCache<std::vector<Part>> parts_cache_{4};  // train, validation, test and one to spare
 };
 
+/// All eigenpairs of one connected component, λ = 1 exact where it has no slack.
+EigenBlock eigenbasis_of(const Propagation& component, torch::Dtype dtype, torch::Device device);
+/// A component whose rows all have slack 0 has the eigenvalue 1 exactly, with the eigenvector D^½ 1: float64
+/// (n,), of length one. Undefined for other components.
+torch::Tensor exact_leading_vector(const Propagation& component);
+
 /// Mean and variance of Z = Q Ẑ over all nodes, computed in spectral coordinates: with o = Qᵀ 1 the column
 /// sums of Z are oᵀ Ẑ, and Ẑ - o meanᵀ has the column norms of the centred Z.
 Moments spectral_moments(const torch::Tensor& ones, const torch::Tensor& Z_hat);

@@ -1,0 +1,112 @@
+#include "equilibrium/spectral/lanczos.h"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <new>
+#include <random>
+#include <vector>
+
+#include "eignn/error.h"
+#include "equilibrium/sparse_product.h"
+
+#ifdef EIGNN_HAVE_SPECTRA
+// Threads are the Execution's matter.
+#define EIGEN_DONT_PARALLELIZE
+#include <Spectra/SymEigsSolver.h>
+
+#include <Eigen/Core>
+#endif
+
+namespace eignn {
+
+#ifdef EIGNN_HAVE_SPECTRA
+
+namespace {
+
+// x ↦ S x - Q Λ Qᵀ x, as Spectra asks for it.
+class Deflated {
+ public:
+  using Scalar = double;
+
+  Deflated(const Propagation& S, const torch::Tensor& lambda, const torch::Tensor& Q)
+      : nodes_(S.nodes), product_(S, torch::kFloat64, torch::kCPU), lambda_(lambda.unsqueeze(1)), Q_(Q) {}
+
+  Eigen::Index rows() const { return nodes_; }
+  Eigen::Index cols() const { return nodes_; }
+  void perform_op(const double* from, double* to) const {
+    const auto x = torch::from_blob(const_cast<double*>(from), {nodes_, 1}, torch::kFloat64);
+    auto y = product_.scatter(x);
+    if (Q_.size(1) > 0) y.addmm_(Q_, lambda_ * Q_.t().mm(x), 1, -1);
+    // What is left at round-off is nothing: Spectra decomposes a matrix of zeros, but none of noise.
+    constexpr double noise = 1e-13;
+    if (y.norm().item<double>() <= noise * x.norm().item<double>()) y.zero_();
+    std::copy_n(y.contiguous().data_ptr<double>(), nodes_, to);
+  }
+
+ private:
+  int64_t nodes_;
+  SparseProduct product_;
+  torch::Tensor lambda_, Q_;
+};
+
+std::vector<double> start_vector(int64_t n, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> x(static_cast<size_t>(n));
+  for (double& value : x) value = static_cast<double>(random() >> 11) * 0x1p-52 - 1;  // in [-1, 1)
+  return x;
+}
+
+}  // namespace
+
+std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torch::Tensor& lambda,
+                                                const torch::Tensor& Q, int64_t count, double tolerance,
+                                                uint64_t start) {
+  Deflated S_left(S, lambda, Q);
+  // A larger basis needs fewer restarts, which long paths, whose eigenvalues are close, have many of.
+  constexpr int64_t numbers = 30'000'000, least = 20, most = 128;
+  const int64_t usual = std::clamp(numbers / S.nodes, least, most);
+  const int64_t basis = std::min(S.nodes, std::max(2 * count + 1, usual));
+  constexpr int64_t most_restarts = 1000;
+  const auto stopped = [&](const std::string& why) -> ConvergenceError {
+    return {fmt::format("Lanczos found no {} eigenpairs of a component of {} nodes: {}", count, S.nodes, why),
+            "eigenpairs", "ask for another number of them"};
+  };
+  try {
+    Spectra::SymEigsSolver<Deflated> solver(S_left, count, basis);
+    solver.init(start_vector(S.nodes, start).data());
+    solver.compute(Spectra::SortRule::LargestMagn, most_restarts, tolerance, Spectra::SortRule::LargestMagn);
+    if (solver.info() != Spectra::CompInfo::Successful)
+      throw stopped(fmt::format("{} restarts were not enough", most_restarts));
+    const Eigen::VectorXd values = solver.eigenvalues();
+    const Eigen::MatrixXd vectors = solver.eigenvectors();
+    auto out_values = torch::empty({count}, torch::kFloat64),
+         out_vectors = torch::empty({count, S.nodes}, torch::kFloat64);
+    std::copy_n(values.data(), count, out_values.data_ptr<double>());
+    std::copy_n(vectors.data(), count * S.nodes, out_vectors.data_ptr<double>());  // column after column
+    return {out_values, out_vectors.t()};
+  } catch (const Error&) {
+    throw;
+  } catch (const c10::Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // Spectra's own
+    throw stopped(error.what());
+  }
+}
+
+#else
+
+std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torch::Tensor&,
+                                                const torch::Tensor&, int64_t count, double, uint64_t) {
+  throw ResourceError(
+      fmt::format("{} eigenpairs of a component of {} nodes take a Lanczos, and this build has none", count,
+                  S.nodes),
+      "eigenpairs", "build with the headers of Spectra and Eigen, or use the solver sparse");
+}
+
+#endif
+
+}  // namespace eignn
