@@ -1,4 +1,5 @@
 // Graphs and the propagation matrix S.
+#include <algorithm>
 #include <cmath>
 
 #include "binding.h"
@@ -42,6 +43,27 @@ torch::Tensor arcs_of(const Graph& graph) {
   return out;
 }
 
+// A lower bound on the largest eigenvalue of a symmetric, non-negative S: ‖S v‖ / ‖v‖ by power iteration.
+double at_least_the_radius(const Propagation& S) {
+  std::vector<double> v(S.nodes, 1), next(S.nodes);
+  double bound = 0;
+  constexpr int steps = 30;
+  for (int step = 0; step < steps; ++step) {
+    double before = 0, after = 0;
+    for (int64_t i = 0; i < S.nodes; ++i) {
+      double sum = 0;
+      for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum += S.weight[e] * v[S.column[e]];
+      next[i] = sum;
+      before += v[i] * v[i];
+      after += sum * sum;
+    }
+    if (!(after > 0)) return bound;
+    bound = std::max(bound, std::sqrt(after / before));
+    for (int64_t i = 0; i < S.nodes; ++i) v[i] = next[i] / std::sqrt(after);
+  }
+  return bound;
+}
+
 // A matrix of the caller's own as S: S_ij of the arc i → j, as it is.
 std::shared_ptr<Propagation> given_matrix(int64_t nodes, const torch::Tensor& row,
                                           const torch::Tensor& column, const torch::Tensor& value) {
@@ -61,6 +83,11 @@ std::shared_ptr<Propagation> given_matrix(int64_t nodes, const torch::Tensor& ro
   S->left.assign(nodes, 1);
   S->right.assign(nodes, 1);
   S->symmetric = same;
+  constexpr double rounding = 1e-6;
+  if (const double radius = same ? at_least_the_radius(*S) : 0; radius > 1 + rounding)
+    throw ArgumentError("S",
+                        "its norm is " + std::to_string(radius) + " or more, and Z is the limit of nothing",
+                        "divide it by its norm, or give the edge_index of the graph");
   return S;
 }
 

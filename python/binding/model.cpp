@@ -52,7 +52,10 @@ class GraphModel {
       const at::AutoGradMode mode(differentiable);
       auto own = model_->parameters();
       auto pass = std::make_shared<Pass>();
-      const auto features = X.is_inference() ? X.clone() : X.detach();
+      // Solvers know features by their memory and version; a leaf's may be written to through x.data, which
+      // has no version.
+      const bool copied = X.is_inference() || (X.requires_grad() && X.is_leaf());
+      const auto features = copied ? X.detach().clone() : X.detach();
       pass->inputs.push_back(features.set_requires_grad(differentiable && X.requires_grad()));
       if (own.size() != weights.size())
         throw ArgumentError("weights", "there are not so many", "make the module again");

@@ -58,8 +58,8 @@ void translate(std::exception_ptr thrown) {
   } catch (const ArgumentError& error) {
     raise_in_python("ArgumentError", error, py::dict("field"_a = error.field()));
   } catch (const DataError& error) {
-    const bool there = py::module_::import("os.path").attr("exists")(error.file()).cast<bool>();
-    const bool absent = !there && !error.file().empty() && error.place().empty();
+    const auto says = [&](const char* words) { return error.problem().find(words) != std::string::npos; };
+    const bool absent = says("o such file") || says("no such run folder") || says("is not here");
     raise_in_python(absent ? "MissingFileError" : "DataError", error,
                     py::dict("file"_a = error.file(), "place"_a = error.place()));
   } catch (const ConvergenceError& error) {

@@ -48,6 +48,13 @@ Planned planned(const Settings& settings, const std::string& recipe, const Datas
   return out;
 }
 
+// Whether no two known labels differ, so that there is nothing to learn.
+bool is_of_one_class(const Dataset& data) {
+  if (!data.labels.defined() || data.multi_label() || data.is_regression()) return false;
+  const auto known = data.labels.masked_select(data.known);
+  return known.numel() > 0 && known.min().equal(known.max());
+}
+
 // Calls on_epoch(epoch, report as a dict) where it is not None.
 TrainHooks hooks_of(Signals& signals, const std::optional<py::function>& on_epoch,
                     std::optional<py::error_already_set>& failure) {
@@ -91,6 +98,8 @@ py::tuple trained(const Dataset* given, const Settings& settings, const std::str
           options.folder(folder);
         }
         options.hooks(hooks_of(signals, on_epoch, failure));
+        if (is_of_one_class(plan.data))
+          throw ArgumentError("labels", "all known labels are of one class", "give labels of two or more");
         if (given == nullptr) plan.data.name = plan.config.dataset;  // a path, by which it is found again
         auto out = train(plan.data, options);
         if (out.result.interrupted && !failure) throw InterruptedError(folder, out.result.epochs);

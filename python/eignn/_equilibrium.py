@@ -18,7 +18,11 @@ class _Solve(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, F, x, solver, index):  # type: ignore[override]
-        solved = solver.solve(F, solver.source(x))
+        start = solver.source(x)
+        if start is x and x.requires_grad and x.is_leaf:
+            # A solver knows features that it has seen by their memory and version, and x.data has no version of its own.
+            start = x.detach().clone().requires_grad_()
+        solved = solver.solve(F, start)
         z = solved.rows(index)
         ctx.solved, ctx.solver, ctx.index = solved, solver, index
         # So that torch refuses a backward pass after F, x or z was written to.
@@ -47,6 +51,13 @@ def check_features(x: Any, field: str = "x", dimensions: int = 2) -> None:
 
 
 
+def check_weight(F: Any, x: torch.Tensor) -> None:
+    """The same for F, which must be as wide as x on both sides."""
+    check_features(F, "F")
+    if tuple(F.shape) != (x.size(1), x.size(1)):
+        raise argument_error("F", f"its shape is {tuple(F.shape)}", f"give ({x.size(1)}, {x.size(1)}) for this x")
+
+
 def _propagation(graph: Any, edge_weight: Any, num_nodes: Optional[int], direction: str, normalise: str,
                  self_loops: bool, weight_scale: float) -> _binding.Propagation:
     if is_sparse_matrix(graph):
@@ -71,9 +82,9 @@ class Solver:
 
     >>> import torch, eignn
     >>> path = torch.tensor([[0, 1], [1, 2]])
-    >>> solver = eignn.Solver(path, features=2, dtype=torch.float64)
+    >>> solver = eignn.Solver(path, features=2, solver="sparse", dtype=torch.float64)
     >>> solver
-    Solver(direct, nodes=3, features=2)
+    Solver(sparse, nodes=3, features=2)
     >>> Z = solver(torch.eye(2, dtype=torch.float64), torch.ones(3, 2, dtype=torch.float64))
     >>> Z.shape
     torch.Size([3, 2])
@@ -122,7 +133,7 @@ class Solver:
     def __call__(self, F: torch.Tensor, x: torch.Tensor, index: Optional[torch.Tensor] = None) -> torch.Tensor:
         """Z (nodes, features), or its rows at ``index``; differentiable in F and x, once."""
         check_features(x)
-        check_features(F, "F")
+        check_weight(F, x)
         return _Solve.apply(F, x, self._solver, index)
 
     def residual(self, Z: torch.Tensor, F: torch.Tensor, x: torch.Tensor) -> float:
@@ -180,7 +191,7 @@ def equilibrium(
     torch.Size([3, 3])
     """
     check_features(x)
-    check_features(F, "F")
+    check_weight(F, x)
     more: Tuple[Any, ...] = (is_sparse_matrix(edge_index), x.size(0), x.size(1), gamma, source, solver, direction, normalise,
                              self_loops, epsilon, tolerance, x.dtype, x.device)
 

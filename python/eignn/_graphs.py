@@ -150,6 +150,9 @@ class Graph:
             num_nodes = nodes
         if num_nodes is None:
             num_nodes = int(max(source.max(), target.max())) + 1 if source.numel() else 0
+            if num_nodes > 10_000_000 and num_nodes > 1000 * source.numel():
+                raise argument_error("edge_index", f"there are {source.numel()} arcs, and a node with the number {num_nodes - 1}",
+                                     "number the nodes from 0, or give num_nodes")
         self._graph = _binding.Graph(int(num_nodes), source, target, _weights(weight, source.numel()))
 
     @property
@@ -181,8 +184,8 @@ class Graph:
         """S as a sparse CSR tensor (float64).
 
         >>> import torch, eignn
-        >>> eignn.Graph(torch.tensor([[0], [1]])).propagation().to_dense().tolist()
-        [[0.5, 0.5], [0.5, 0.5]]
+        >>> eignn.Graph(torch.tensor([[0], [1]])).propagation(self_loops=False).to_dense().tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
         """
         S = _binding.make_propagation(self._graph, direction, normalise, self_loops, weight_scale)
         return torch.sparse_csr_tensor(*S.parts, size=(S.nodes, S.nodes))

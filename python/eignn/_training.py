@@ -174,7 +174,7 @@ def _nodes(nodes: Any) -> torch.Tensor:
     return nodes.nonzero().flatten() if nodes.dtype == torch.bool else nodes.to(torch.int64).reshape(-1)
 
 
-def _progress(wanted: Optional[bool], epochs: int) -> Any:
+def _progress(wanted: Optional[bool], epochs: str) -> Any:
     """A bar of tqdm where that is installed and somebody looks, or None."""
     if wanted is False or (wanted is None and not sys.stderr.isatty()):
         return None
@@ -182,7 +182,7 @@ def _progress(wanted: Optional[bool], epochs: int) -> Any:
         from tqdm.auto import tqdm
     except ImportError:
         return None
-    return tqdm(total=epochs, unit="epoch", leave=bool(wanted))
+    return tqdm(total=int(epochs) if epochs.isdigit() else None, unit="epoch", leave=bool(wanted))
 
 
 def train(
@@ -224,7 +224,7 @@ def train(
     if resume and out is None:
         raise TypeError("there is no folder to resume (out); give the folder of the interrupted run")
     history: List[Dict[str, Any]] = []
-    bar = _progress(progress, int(texts.get("epochs", 2000)))
+    bar = _progress(progress, texts.get("epochs", ""))
 
     def after(report: Dict[str, Any]) -> None:
         history.append(report)

@@ -35,7 +35,7 @@ def same_weights(a, b):
 @pytest.mark.parametrize("arguments", [
     {"data": "chains", "chain_length": 12, "chains_per_class": 6, "epochs": 25},
     {"data": "karate", "epochs": 40, "lr": 0.02},
-    {"data": "karate", "epochs": 10, "encoder": 5, "norm": "batch", "dropout": 0.3},
+    {"data": "karate", "epochs": 10, "encoder": 5, "head": "plain", "norm": "layer", "dropout": 0.3},
     {"data": "karate", "epochs": 10, "model": "gcn"},
     {"data": str(ROOT / "examples" / "named-graph"), "epochs": 15},
 ])
@@ -78,7 +78,7 @@ def test_checkpoints_go_both_ways(tmp_path):
 
 def test_a_trained_model_is_a_module_and_back():
     data = eignn.load_dataset("karate")
-    for settings in ({"recipe": "paper"}, {}, {"layers": 2, "hidden": 6, "norm": "layer"}):
+    for settings in ({"recipe": "paper"}, {}, {"layers": 2, "hidden": 6, "head": "plain", "norm": "layer"}):
         model = eignn.train(data, epochs=15, **settings).model
         module = model.module()
         x = model.features_of(data).to(next(module.parameters()).dtype)
@@ -153,7 +153,7 @@ def test_two_trainings_in_two_threads_give_what_each_gives_alone():
 
 def test_contributions_add_up_and_are_what_goes_with_a_node():
     data = eignn.load_dataset("karate")
-    model = eignn.train(data, recipe="paper", epochs=30, dtype="float64").model
+    model = eignn.train(data, recipe="paper", feature_norm="none", epochs=30, dtype="float64").model
     why = eignn.explain(model, data, 17)
     assert why.attrs["exact"]
     assert abs(why["contribution"].sum() + why.attrs["constant"] - why.attrs["score"]) < 1e-12
@@ -231,6 +231,6 @@ def test_a_search_chooses_by_validation():
 
 @pytest.mark.skipif("EIGNN_DATA" not in os.environ, reason="EIGNN_DATA names no folder with the published data sets")
 def test_texas_reaches_the_commands_accuracy(tmp_path):
-    run = eignn.train("texas", epochs=60, threads=2, seed=0)
-    out = command("train", "--dataset", "texas", "--epochs", 60, "--threads", 2, "--seed", 0, "--json")
+    run = eignn.train("texas", epochs=20, threads=2, seed=0)
+    out = command("train", "--dataset", "texas", "--epochs", 20, "--threads", 2, "--seed", 0, "--json")
     assert json.loads(out)["test_accuracy"] == run.test
