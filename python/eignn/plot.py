@@ -42,9 +42,9 @@ def accuracy_by_hop(runs: Union[Run, Mapping[str, Run]], ax: Optional["Axes"] = 
         if not bands:
             raise ValueError("this run has no accuracy by distance (runs); train on eignn.datasets.chains")
         ax.plot([(band["from"] + band["to"]) / 2 for band in bands], [band["accuracy"] for band in bands], "o-", label=name or None)
-    ax.set_ylim(-0.02, 1.02)
+    ax.set_ylim(-0.03, 1.06)
     if any(several):
-        ax.legend()
+        ax.legend(loc="lower right")
     return ax
 
 
