@@ -144,7 +144,7 @@ class Solver:
         return f"Solver({self.name}, nodes={self.num_nodes}, features={self.features})"
 
 
-_solvers = GraphCache()
+_solvers = GraphCache(capacity=4)
 
 
 def equilibrium(

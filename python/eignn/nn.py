@@ -78,7 +78,7 @@ class EIGNNConv(torch.nn.Module):
             self.bias = torch.nn.Parameter(torch.empty(self.out_channels))
         else:
             self.register_parameter("bias", None)
-        self._solvers = GraphCache()
+        self._solvers = GraphCache(capacity=4)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
