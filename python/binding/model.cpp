@@ -4,6 +4,7 @@
 #include "binding.h"
 #include "eignn/error.h"
 #include "run/checkpoint.h"
+#include "spectra.h"
 #include "train/assemble.h"
 
 namespace eignn::python {
@@ -25,7 +26,7 @@ std::shared_ptr<Model> model_on(const Settings& settings, Graph graph, const tor
   return without_gil([&](Signals&) {
     const Dataset set = dataset_of(std::move(graph), X, classes);
     validate(set);
-    return make_model(set, config, nullptr);
+    return make_model(set, config, &shared_spectra());
   });
 }
 

@@ -3,6 +3,7 @@
 #include "binding.h"
 #include "eignn/planner.h"
 #include "models/propagate.h"
+#include "spectra.h"
 
 namespace eignn::python {
 
@@ -26,6 +27,7 @@ std::unique_ptr<SolverOfGraph> solver_for(const std::string& name, std::shared_p
   options.device = device;
   options.tolerance = tolerance;
   options.max_iterations = max_iterations;
+  options.store = &shared_spectra();
   return without_gil([&](Signals&) {
     auto out = std::make_unique<SolverOfGraph>();
     out->solver = make_solver(name, S, options, features, /*needs_all=*/true);
