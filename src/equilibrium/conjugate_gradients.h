@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <string>
 
+#include "eignn/interrupt.h"
 #include "eignn/solver.h"
 #include "equilibrium/tolerance.h"
 
@@ -51,6 +52,7 @@ int64_t conjugate_gradients(const Systems& systems, const torch::Tensor& X, torc
       auto rho = systems.dots(r, p);
       for (int64_t count = 0; count < most_products_in_a_sweep && products <= options.max_iterations;
            ++count) {
+        check_interrupt();
         const auto q = systems.apply(p);
         ++products;
         // Where ρ or the curvature ⟨p, q⟩ has vanished by rounding, a system skips this step (α = 0) and

@@ -44,6 +44,8 @@ int64_t split_number(const TrainConfig& config, const Dataset& dataset) {
     throw DataError(dataset.name, "",
                     dataset.why_unlabelled.empty() ? "the data have no labels" : dataset.why_unlabelled,
                     "label some nodes of each class, or name the column by the setting label");
+  if (config.split == "all")
+    throw ArgumentError("split", "a run is of one split, and all of them are asked for", "give its number");
   if (dataset.splits.empty()) random_split(dataset, config.seed);  // says why there is none
   const int64_t split = std::stoll(config.split), count = static_cast<int64_t>(dataset.splits.size());
   if (split >= count)

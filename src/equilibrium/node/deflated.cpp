@@ -19,6 +19,7 @@
 #include <tuple>
 #include <utility>
 
+#include "eignn/interrupt.h"
 #include "equilibrium/deflation.h"
 #include "equilibrium/feature_cache.h"
 #include "equilibrium/node/node_space.h"
@@ -127,6 +128,7 @@ class DeflatedEquilibrium : public NodeSpaceEquilibrium {
     const auto recurrence_is_reliable = [&] { return deflating && sketchable && count <= few; };
     for (count = 0; r_norm > 0;) {
       if (++count > options_.max_iterations) give_up(count);
+      check_interrupt();
       torch::Tensor U;
       if (deflating) {
         const auto c = count == 1 ? times(deflation_.V) : r.mm(deflation_.V);

@@ -5,6 +5,7 @@
 // step further.
 #include <torch/torch.h>
 
+#include "eignn/interrupt.h"
 #include "equilibrium/node/node_space.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/solvers.h"
@@ -37,6 +38,7 @@ class PicardEquilibrium : public NodeSpaceEquilibrium {
     double r_norm = x_norm;
     while (r_norm > goal * (x_norm + S_->norm(Z))) {
       if (++count > options_.max_iterations) give_up(count);
+      check_interrupt();
       Z = Z + r;
       r = residual(X, Z, adjoint);
       r_norm = S_->norm(r);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "eignn/interrupt.h"
 #include "equilibrium/large_pages.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/sparse_kernel.h"
@@ -116,7 +117,10 @@ const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& in
         sweeps_.emplace_back(X_, from);
     replay(index, std::min(count, sweeps_[0].term), terms);
     if (have() < count && have() == sweeps_[0].term) append_current_term(index, terms);
-    while (have() < count) advance_with(terms);
+    while (have() < count) {
+      check_interrupt();
+      advance_with(terms);
+    }
     return terms;
   } catch (...) {  // the last term of a set may be incomplete
     forget();

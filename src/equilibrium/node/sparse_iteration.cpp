@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "eignn/interrupt.h"
 #include "equilibrium/conjugate_gradients.h"
 #include "equilibrium/large_pages.h"
 #include "equilibrium/node/relaxation.h"
@@ -133,6 +134,7 @@ int64_t SparseIteration::iterate(const torch::Tensor& X, const torch::Tensor& a,
   int64_t begin = 0, products = 0;
   while (begin < width) {
     if (products == options_.max_iterations) give_up(products);
+    check_interrupt();
     const auto squares = S_->advance(adjoint, now, X, a, relaxation.omega(), begin, last);
     if (!std::isfinite(squares.r.sum().item<double>())) give_up(products);
     if (++products == 1) x2 = squares.z;  // z̃₀ = x̃

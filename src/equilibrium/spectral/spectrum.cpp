@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "eignn/error.h"
+#include "eignn/interrupt.h"
 #include "equilibrium/sparse_product.h"
 #include "equilibrium/symmetric_eigen.h"
 #include "graph/content_hash.h"
@@ -75,7 +76,10 @@ Spectrum::Spectrum(const Propagation& S, torch::Dtype dtype, torch::Device devic
   std::vector<EigenBlock> blocks;
   if (!stored || !store->load(key, blocks) || !belong_to(kinds, blocks)) {
     blocks.clear();
-    for (const auto& kind : kinds) blocks.push_back(eigenbasis_of(kind.S, dtype, device));
+    for (const auto& kind : kinds) {
+      check_interrupt();
+      blocks.push_back(eigenbasis_of(kind.S, dtype, device));
+    }
     if (stored) store->save(key, blocks);
   }
 
