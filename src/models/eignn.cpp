@@ -96,7 +96,7 @@ class Eignn : public Model, public EquilibriumModel {
     ErrorBound all;
     double bounds = 0, sizes = 0;
     for (Part& part : parts_) {
-      const auto from = sources(part, encoded(part.X));
+      const auto from = sources(part, encoder_(part.X, part.encoded));
       for (size_t k = 0; k < F_.size(); ++k) {
         const auto one = solved(part, k, from[k])->error_bound();
         if (!one) return {};

@@ -50,7 +50,7 @@ torch::Tensor Encoder::operator()(const torch::Tensor& X) const {
 torch::Tensor Encoder::operator()(const torch::Tensor& X, Kept& kept) const {
   if (!W_.defined() || X.requires_grad()) return (*this)(X);
   const bool relu = activation_ == Activation::relu;
-  if (!kept.product || !kept.X.is_same(X)) kept = {X, std::make_shared<const FeatureProduct>(X)};
+  if (!kept.product || !kept.X.is_same(X)) kept = {X, std::make_shared<const FeatureProduct>(X), {}, -1, -1};
   if (!kept.H.defined() || kept.version_of_W != W_._version() || kept.version_of_b != b_._version()) {
     const torch::NoGradGuard guard;
     auto H = kept.product->times(W_.t().contiguous()).add_(b_);
