@@ -133,6 +133,7 @@ TEST(BatchedEignn, GradientsOfSeveralChannelsMatchCentralDifferences) {
     for (const int64_t k : {0, 5, 19, 33, 60, 95})
       EXPECT_NEAR(gradients.B.flatten()[k].item<double>(), test::central_difference(model.B, k, 1e-6, value),
                   1e-7);
+    model.solve();
     const auto second = model.scores().select(1, 1).clone();
     model.keep({1});
     model.solve();
