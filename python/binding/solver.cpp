@@ -2,6 +2,7 @@
 #include "eignn/solver.h"
 #include "binding.h"
 #include "eignn/planner.h"
+#include "equilibrium/signal_hops.h"
 #include "models/propagate.h"
 #include "spectra.h"
 
@@ -16,10 +17,31 @@ struct SolverOfGraph {
   SharedProduct product;  // null: P = I
 };
 
+// What `auto` is, where Z is read at all nodes and its gradient is given there. `sources` are the nodes that
+// have features, where they are known: how far a signal goes depends on them.
+std::string planned_solver(const Propagation& S, const SolverOptions& options, int64_t features,
+                           const std::optional<torch::Tensor>& sources) {
+  check(S);
+  PlanRequest request{S};
+  request.options = options;
+  request.width = features;
+  request.reads = Reads::all_nodes;
+  request.trained = S.nodes;
+  request.evaluated = 0;
+  if (sources) {
+    const auto nodes = sources->contiguous();
+    const auto* first = nodes.data_ptr<int64_t>();
+    request.hops = farthest_hops(S, {first, first + nodes.numel()},
+                                 decay_per_hop(options.gamma, static_cast<double>(features)));
+  }
+  return plan_solver(request).solver;
+}
+
 std::unique_ptr<SolverOfGraph> solver_for(const std::string& name, std::shared_ptr<Propagation> S,
                                           int64_t features, bool from_neighbours, double gamma,
                                           double epsilon, torch::Dtype dtype, const torch::Device& device,
-                                          double tolerance, int64_t max_iterations) {
+                                          double tolerance, int64_t max_iterations, bool fixed_features,
+                                          const std::optional<torch::Tensor>& sources) {
   SolverOptions options;
   options.gamma = gamma;
   options.epsilon = epsilon;
@@ -28,9 +50,13 @@ std::unique_ptr<SolverOfGraph> solver_for(const std::string& name, std::shared_p
   options.tolerance = tolerance;
   options.max_iterations = max_iterations;
   options.store = &shared_spectra();
+  options.fixed_features = fixed_features;
   return without_gil([&](Signals&) {
     auto out = std::make_unique<SolverOfGraph>();
-    out->solver = make_solver(name, S, options, features, /*needs_all=*/true);
+    // Where an option is out of range make_solver() says so.
+    const bool plan = name == "auto" && gamma > 0 && gamma <= 1 && features > 0;
+    out->solver = make_solver(plan ? planned_solver(*S, options, features, sources) : name, S, options,
+                              features, /*needs_all=*/true);
     if (from_neighbours) out->product = make_product(*S, torch::dtype(dtype).device(device));
     out->S = std::move(S);
     return out;
@@ -75,9 +101,10 @@ void bind_solver(py::module_& module) {
   py::class_<SolverOfGraph>(module, "Solver")
       .def(py::init([](const std::string& name, std::shared_ptr<Propagation> S, int64_t features,
                        bool from_neighbours, double gamma, double epsilon, const std::string& dtype,
-                       const std::string& device, double tolerance, int64_t max_iterations) {
+                       const std::string& device, double tolerance, int64_t max_iterations,
+                       bool fixed_features, const std::optional<torch::Tensor>& sources) {
         return solver_for(name, std::move(S), features, from_neighbours, gamma, epsilon, dtype_of(dtype),
-                          torch::Device(device), tolerance, max_iterations);
+                          torch::Device(device), tolerance, max_iterations, fixed_features, sources);
       }))
       .def_property_readonly("name", [](const SolverOfGraph& s) { return s.solver->name(); })
       .def_property_readonly("preprocess_seconds",

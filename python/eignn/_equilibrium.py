@@ -78,7 +78,8 @@ class Solver:
     """A solver for one graph, prepared once and used for many F and x.
 
     ``graph`` is anything that :class:`Graph` takes, or S itself as a sparse matrix of torch or SciPy (non-negative, of
-    norm at most 1). ``features`` is the width of x. The other arguments are those of :func:`equilibrium`.
+    norm at most 1). ``features`` is the width of x; with an ``x`` of the kind that it will be used for, ``auto`` knows which
+    nodes have features, and whether they change. The other arguments are those of :func:`equilibrium`.
 
     >>> import torch, eignn
     >>> path = torch.tensor([[0, 1], [1, 2]])
@@ -109,16 +110,20 @@ class Solver:
         dtype: torch.dtype = torch.float32,
         device: Any = "cpu",
         num_nodes: Optional[int] = None,
+        x: Optional[torch.Tensor] = None,
     ) -> None:
         if source not in SOURCES:
             raise argument_error("source", f"there is no source {source!r}", "give own or neighbours")
         if dtype not in (torch.float32, torch.float64):
             raise TypeError(f"the type is {dtype} (dtype); a solver computes in torch.float32 or torch.float64")
+        fixed, sources = True, None
+        if x is not None:
+            fixed, sources = not x.requires_grad, x.detach().ne(0).any(1).nonzero().flatten().cpu()
         S = _propagation(graph, edge_weight, num_nodes, direction, normalise, self_loops, weight_scale)
         self.num_nodes, self.features = S.nodes, int(features)
         self._solver = _binding.Solver(
             solver, S, self.features, source == "neighbours", float(gamma), float(epsilon), str(dtype)[6:],
-            str(torch.device(device)), float(tolerance), int(max_iterations)
+            str(torch.device(device)), float(tolerance), int(max_iterations), fixed, sources
         )
 
     @property
@@ -192,12 +197,12 @@ def equilibrium(
     """
     check_features(x)
     check_weight(F, x)
-    more: Tuple[Any, ...] = (is_sparse_matrix(edge_index), x.size(0), x.size(1), gamma, source, solver, direction, normalise,
+    more: Tuple[Any, ...] = (x.requires_grad, is_sparse_matrix(edge_index), x.size(0), x.size(1), gamma, source, solver, direction, normalise,
                              self_loops, epsilon, tolerance, x.dtype, x.device)
 
     def make() -> Solver:
         return Solver(edge_index, x.size(1), gamma=gamma, source=source, solver=solver, edge_weight=edge_weight,
                       direction=direction, normalise=normalise, self_loops=self_loops, epsilon=epsilon,
-                      tolerance=tolerance, dtype=x.dtype, device=x.device, num_nodes=x.size(0))
+                      tolerance=tolerance, dtype=x.dtype, device=x.device, num_nodes=x.size(0), x=x)
 
     return _solvers.get(edge_index, edge_weight, more, make)(F, x, index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 import weakref
 from collections import OrderedDict
 from typing import Any, Callable, Dict, Optional, Tuple
@@ -188,7 +189,9 @@ class Graph:
         [[0.0, 1.0], [1.0, 0.0]]
         """
         S = _binding.make_propagation(self._graph, direction, normalise, self_loops, weight_scale)
-        return torch.sparse_csr_tensor(*S.parts, size=(S.nodes, S.nodes))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse CSR")  # of PyTorch 1.13, on the first one
+            return torch.sparse_csr_tensor(*S.parts, size=(S.nodes, S.nodes))
 
     def __deepcopy__(self, memo: Any) -> "Graph":
         return self  # it never changes

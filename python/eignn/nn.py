@@ -99,7 +99,7 @@ class EIGNNConv(torch.nn.Module):
             graph = Graph(edge_index, x.size(0), edge_weight)
             return Solver(graph, self.out_channels, gamma=self.gamma, source=self.source, solver=self.solver,
                           direction=self.direction, normalise=self.normalise, self_loops=self.self_loops,
-                          dtype=x.dtype, device=x.device)
+                          dtype=x.dtype, device=x.device, x=h)
 
         more = (x.size(0), x.dtype, x.device, self.gamma, self.source, self.solver, self.direction, self.normalise, self.self_loops)
         z = self._solvers.get(edge_index, edge_weight, more, make)(self.F, h)

@@ -1,8 +1,14 @@
 """What the tests share."""
 
-import numpy as np
-import pytest
-import torch
+import os
+
+# Before libtorch starts its threads: the problems are small, and threads that spin while they wait would take the machine
+# from the tests that run beside these.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+import torch  # noqa: E402
 
 
 def dense_equilibrium(x, S, F, gamma=0.8, source="own", epsilon=1e-12):

@@ -6,7 +6,7 @@ source=$1 build=$2 python=$3
 work=$(mktemp -d "${TMPDIR:-/tmp}/eignn-pip.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 EIGNN_BUILD="$build"
-library=$(stat -c %Y "$build/libeignn.a")
+touch "$work/before"
 # A copy, since setuptools leaves build/lib and eignn.egg-info beside the sources.
 mkdir "$work/source"
 cp -r "$source/python" "$source/setup.py" "$source/pyproject.toml" "$source/README.md" "$source/CMakeLists.txt" "$work/source"
@@ -18,4 +18,6 @@ MPLBACKEND=Agg "$work/venv/bin/python" "$source/examples/python/1_chains.py"
 [ -s 1_chains.png ]
 "$work/venv/bin/pip" wheel -q --no-build-isolation --no-deps -w "$work/wheels" "$work/source"
 ls "$work"/wheels/eignn-*.whl
-[ "$library" = "$(stat -c %Y "$build/libeignn.a")" ] || { echo "the library was compiled again"; exit 1; }
+# revision.cpp has the commit, which another build may have written anew.
+again=$(find "$build/CMakeFiles/eignn.dir" "$build/CMakeFiles/eignn_base.dir" -name '*.o' ! -name 'revision*' -newer "$work/before")
+[ -z "$again" ] || { echo "these were compiled again: $again"; exit 1; }
