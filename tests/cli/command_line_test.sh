@@ -831,10 +831,11 @@ json "train --search --batch-runs: each seed on its own split" "$T/stdout" \
 refused "train --search --batch-runs without a folder" 2 "--batch-runs,--out" train --dataset "$D" $paper --search "$T/rates.toml" --batch-runs 3
 refused "train --batch-runs without --split all" 2 "--batch-runs,--split all" train --dataset "$D" $paper --batch-runs 2
 refused "train --batch-runs and --jobs" 2 "--batch-runs,--jobs" train --dataset "$D" $paper --split all --batch-runs 2 --jobs 2 --out "$T/out/x"
-run train --dataset "$D" $paper --source both --equilibria 2 --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/wide" --json
+wide="--head plain --encoder 0 --equilibria 2 --source both --intercept off --feature-norm none --dropout 0"
+run train --dataset "$D" $wide --split all --batch-runs 2 --solver krylov --epochs 20 --dtype float64 --out "$T/wide" --json
 done_well "train --batch-runs: several equilibria"
 cp "$T/stdout" "$T/together"
-run train --dataset "$D" $paper --source both --equilibria 2 --split all --solver spectral --epochs 20 --dtype float64 --json
+run train --dataset "$D" $wide --split all --solver spectral --epochs 20 --dtype float64 --json
 json "train --batch-runs: several equilibria, the runs that they are alone" "$T/stdout" \
   'all(abs(a["loss"]["test"] - b["loss"]["test"]) < 1e-9 for a, b in zip(j["runs"], json.load(open("'"$T"'/together"))["runs"]))'
 refused_late "train --batch-runs: a stack" 2 "--batch-runs,one layer" train --dataset "$D" $paper --layers 2 --split all --batch-runs 2
