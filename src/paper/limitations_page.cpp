@@ -120,7 +120,7 @@ std::string limitations_page(const ResultJson& results) {
       "for "
       "future research\". These are the three, beside the exact solution, each trained by itself with the "
       "same "
-      "settings: `--solver truncated`, `--partition`, `--coarsen` (docs/solvers.md, docs/data.md). The error "
+      "settings: the solver `truncated`, `partition` and `coarsen` (docs/solvers.md, docs/data.md). The error "
       "of Z "
       "is ‖Z - Z_exact‖ / ‖Z_exact‖ for the F that the row has learned, where Z_exact is the equilibrium of "
       "the "

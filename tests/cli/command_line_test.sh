@@ -204,7 +204,7 @@ refused "range: train --epochs -3" 2 "--epochs" train --dataset chains --epochs 
 refused "range: train --dropout 1" 2 "--dropout" train --dataset chains --dropout 1
 refused "range: train --chain-length 0" 2 "--chain-length" train --dataset chains --chain-length 0
 refused "range: train --rank 0" 2 "--rank,0 is out of range" train --dataset karate --rank 0
-refused "range: train --rank beyond the features" 2 "--rank,at most 34" train --dataset karate --rank 35
+refused_late "range: train --rank beyond the features" 2 "--rank,at most 34" train --dataset karate --rank 35
 refused "range: train --rank with a model that has none" 2 "--rank,gcn" train --dataset karate --model gcn --rank 3
 
 # Bad files ----------------------------------------------------------------------------------------------------------

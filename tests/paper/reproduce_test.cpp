@@ -91,7 +91,7 @@ TEST(Reproductions, HaveOneNameEach) {
   for (const Reproduction& experiment : reproductions()) names.insert(experiment.name);
   EXPECT_EQ(names,
             (std::set<std::string>{"chains-binary", "chains-multiclass", "finite-depth", "oversmoothing",
-                                   "efficiency", "noise", "heterophilic", "ppi", "attacks"}));
+                                   "efficiency", "noise", "heterophilic", "ppi", "attacks", "limitations"}));
   EXPECT_EQ(reproductions().size(), names.size());
 }
 
