@@ -95,6 +95,14 @@ std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torc
                                                 const torch::Tensor& Q, int64_t count, double tolerance,
                                                 uint64_t start) {
   Deflated S_left(S, lambda, Q);
+  // A random vector has a part in every eigenspace. Where nothing comes of it nothing is left of S, and
+  // Spectra, which starts from S x, would divide by 0.
+  constexpr double round_off = 1e-13;
+  const auto x = torch::tensor(start_vector(S.nodes, start), torch::kFloat64);
+  auto Sx = torch::empty_like(x);
+  S_left.perform_op(x.data_ptr<double>(), Sx.data_ptr<double>());
+  if (Sx.norm().item<double>() <= round_off * x.norm().item<double>())
+    return {torch::zeros({count}, torch::kFloat64), torch::zeros({S.nodes, count}, torch::kFloat64)};
   // A larger basis needs fewer restarts, which long paths, whose eigenvalues are close, have many of.
   constexpr int64_t numbers = 30'000'000, least = 20, most = 128;
   const int64_t usual = std::clamp(numbers / S.nodes, least, most);
@@ -106,7 +114,7 @@ std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torc
   };
   try {
     Spectra::SymEigsSolver<Deflated> solver(S_left, count, basis);
-    solver.init(start_vector(S.nodes, start).data());
+    solver.init(x.data_ptr<double>());
     solver.compute(Spectra::SortRule::LargestMagn, most_restarts, tolerance, Spectra::SortRule::LargestMagn);
     if (solver.info() != Spectra::CompInfo::Successful)
       throw stopped(fmt::format("{} restarts were not enough", most_restarts));
