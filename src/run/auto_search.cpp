@@ -42,6 +42,7 @@ constexpr double shares[] = {0.35, 0.3};  // of the budget, for rungs 1 and 2
 constexpr size_t most_candidates = 90;    // with a budget: more of them would fit validation's noise
 constexpr size_t most_in_last_rung = 8;
 constexpr double one_trial = 0.05;  // of the budget, at most, for one candidate in rung 1
+constexpr double brief = 2;         // seconds that a candidate may take in any case, within the rung's share
 
 struct Racer {
   Candidate candidate;
@@ -106,7 +107,9 @@ class Race {
   }
 
   void first_rung() {
-    const double most = has_budget() ? one_trial * race_.budget_seconds : unlimited;
+    const double share = shares[0] * race_.budget_seconds,
+                 most = has_budget() ? std::max(one_trial * race_.budget_seconds, std::min(brief, share))
+                                     : unlimited;
     while (racers_.size() < (has_budget() ? most_candidates : static_cast<size_t>(race_.trials))) {
       if (has_budget() && !racers_.empty() && spent_ >= shares[0] * race_.budget_seconds) break;
       auto candidate = portfolio_.next();

@@ -69,11 +69,14 @@ class Deflated {
 
   Eigen::Index rows() const { return nodes_; }
   Eigen::Index cols() const { return nodes_; }
+  torch::Tensor times(const torch::Tensor& X) const {
+    auto Y = product_.scatter(X);
+    if (Q_.size(1) > 0) Y.addmm_(Q_, lambda_ * Q_.t().mm(X), 1, -1);
+    return Y;
+  }
   void perform_op(const double* from, double* to) const {
     const auto x = torch::from_blob(const_cast<double*>(from), {nodes_, 1}, torch::kFloat64);
-    auto y = product_.scatter(x);
-    if (Q_.size(1) > 0) y.addmm_(Q_, lambda_ * Q_.t().mm(x), 1, -1);
-    std::copy_n(y.contiguous().data_ptr<double>(), nodes_, to);
+    std::copy_n(times(x).contiguous().data_ptr<double>(), nodes_, to);
   }
 
  private:
@@ -107,6 +110,14 @@ std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torc
   constexpr int64_t numbers = 30'000'000, least = 20, most = 128;
   const int64_t usual = std::clamp(numbers / S.nodes, least, most);
   const int64_t basis = std::min(S.nodes, std::max(2 * count + 1, usual));
+  // A basis of the whole space is a dense decomposition, and Spectra finds no further vector for it where
+  // S has a kernel.
+  if (basis == S.nodes) {
+    const auto left = S_left.times(torch::eye(S.nodes, torch::kFloat64));
+    const auto [values, vectors] = symmetric_eigen((left + left.t()) / 2);
+    const auto order = values.abs().argsort(0, /*descending=*/true).narrow(0, 0, count);
+    return {values.index_select(0, order), vectors.index_select(1, order)};
+  }
   constexpr int64_t most_restarts = 1000;
   const auto stopped = [&](const std::string& why) -> ConvergenceError {
     return {fmt::format("Lanczos found no {} eigenpairs of a component of {} nodes: {}", count, S.nodes, why),
