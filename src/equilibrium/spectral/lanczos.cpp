@@ -4,7 +4,9 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -92,20 +94,55 @@ std::vector<double> start_vector(int64_t n, uint64_t seed) {
   return x;
 }
 
+using Pairs = std::pair<torch::Tensor, torch::Tensor>;
+
+// A random x has a part in every eigenspace. Where nothing comes of it nothing is left of S, and where S only
+// stretches S x there is one eigenvalue left beside 0. Spectra, which starts from S x, would take the
+// rounding of its first residual for a direction. Nothing where neither is so.
+std::optional<Pairs> without_iteration(const Deflated& S_left, const torch::Tensor& x, int64_t count) {
+  constexpr double round_off = 1e-13;
+  const auto times = [&](const torch::Tensor& v) {
+    auto out = torch::empty_like(v);
+    S_left.perform_op(v.data_ptr<double>(), out.data_ptr<double>());
+    return out;
+  };
+  Pairs out{torch::zeros({count}, torch::kFloat64), torch::zeros({x.size(0), count}, torch::kFloat64)};
+  const auto y = times(x);
+  const double size = y.norm().item<double>();
+  if (size <= round_off * x.norm().item<double>()) return out;
+  const auto q = y / size, Sq = times(q);
+  const double lambda = q.dot(Sq).item<double>();
+  if ((Sq - lambda * q).norm().item<double>() > round_off * std::abs(lambda)) return {};
+  out.first[0] = lambda;
+  out.second.select(1, 0).copy_(q);
+  return out;
+}
+
+// Whether these are orthonormal eigenvectors, to a little more than the tolerance that was asked for.
+bool hold(const Deflated& S_left, const torch::Tensor& values, const torch::Tensor& rows, double tolerance) {
+  const int64_t count = values.size(0);
+  const auto gram = rows.mm(rows.t()) - torch::eye(count, torch::kFloat64);
+  if (!(gram.abs().max().item<double>() < 1e-8)) return false;
+  auto image = torch::empty_like(rows[0]);
+  for (int64_t k = 0; k < count; ++k) {
+    S_left.perform_op(rows.data_ptr<double>() + k * rows.size(1), image.data_ptr<double>());
+    const double lambda = values[k].item<double>();
+    constexpr double more = 10, round_off = 1e-12;
+    if (!((image - lambda * rows[k]).norm().item<double>() <=
+          more * tolerance * std::abs(lambda) + round_off))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torch::Tensor& lambda,
                                                 const torch::Tensor& Q, int64_t count, double tolerance,
                                                 uint64_t start) {
   Deflated S_left(S, lambda, Q);
-  // A random vector has a part in every eigenspace. Where nothing comes of it nothing is left of S, and
-  // Spectra, which starts from S x, would divide by 0.
-  constexpr double round_off = 1e-13;
   const auto x = torch::tensor(start_vector(S.nodes, start), torch::kFloat64);
-  auto Sx = torch::empty_like(x);
-  S_left.perform_op(x.data_ptr<double>(), Sx.data_ptr<double>());
-  if (Sx.norm().item<double>() <= round_off * x.norm().item<double>())
-    return {torch::zeros({count}, torch::kFloat64), torch::zeros({S.nodes, count}, torch::kFloat64)};
+  if (auto found = without_iteration(S_left, x, count)) return *found;
   // A larger basis needs fewer restarts, which long paths, whose eigenvalues are close, have many of.
   constexpr int64_t numbers = 30'000'000, least = 20, most = 128;
   const int64_t usual = std::clamp(numbers / S.nodes, least, most);
@@ -135,6 +172,7 @@ std::pair<torch::Tensor, torch::Tensor> lanczos(const Propagation& S, const torc
          out_vectors = torch::empty({count, S.nodes}, torch::kFloat64);
     std::copy_n(values.data(), count, out_values.data_ptr<double>());
     std::copy_n(vectors.data(), count * S.nodes, out_vectors.data_ptr<double>());  // column after column
+    if (!hold(S_left, out_values, out_vectors, tolerance)) throw stopped("its vectors are no eigenvectors");
     return {out_values, out_vectors.t()};
   } catch (const Error&) {
     throw;
