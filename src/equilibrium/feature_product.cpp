@@ -78,7 +78,7 @@ const FeatureProduct& FeatureProduct::at(const torch::Tensor& index) const {
                                                dtype_, device_);
     if (X_.defined()) product->X_ = X_.index_select(0, index);
   } else {
-    // Marked, so that nobody looks for its zeros again.
+    // requires_grad: the constructor then skips its search for zeros.
     product = std::make_unique<FeatureProduct>(X_.index_select(0, index).requires_grad_());
   }
   constexpr size_t kept = 4;  // train, validation, test and another
