@@ -139,6 +139,11 @@ class Equilibrium {
                                                const torch::Tensor& C) const;
   virtual std::optional<ErrorBound> do_error_bound() const { return {}; }
 
+  /// Where the nodes are spread over processes: the sum over all of what each has summed over its own, and
+  /// the number of them.
+  virtual torch::Tensor sum_over_nodes(torch::Tensor of_nodes_here) const { return of_nodes_here; }
+  virtual int64_t all_nodes(int64_t here) const { return here; }
+
   mutable int64_t iterations_ = 0;
   mutable double seconds_ = 0;
 
@@ -242,6 +247,8 @@ class Solver {
 
   const SolverOptions& options() const { return options_; }
   const Propagation& propagation() const { return *S_; }
+  /// The nodes of all processes, where a graph is spread over several; otherwise those of propagation().
+  virtual int64_t nodes() const { return S_->nodes; }
   double preprocess_seconds() const { return preprocess_seconds_; }
 
  protected:

@@ -110,7 +110,7 @@ int64_t Dataset::graphs() const {
 }
 
 std::string Dataset::node_name(int64_t node) const {
-  return node_names.empty() ? std::to_string(node) : node_names.at(node);
+  return node_names.empty() ? std::to_string(first_node + node) : node_names.at(node);
 }
 
 std::string Dataset::class_name(int64_t k) const {

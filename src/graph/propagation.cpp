@@ -10,26 +10,12 @@
 #include "eignn/error.h"
 #include "graph/check_rows.h"
 #include "graph/nearest_name.h"
+#include "graph/scaled_weight.h"
 #include "graph/within_memory.h"
 
 namespace eignn {
 
 namespace {
-
-// Weights this many times as large or small as the scale would bring S, or the roots of its degrees, to the
-// edge of the floating range.
-constexpr double most_apart = 1e150;
-
-// A_ij of the arc: exactly 1 where the weights are all equal, or there are none.
-double scaled_weight(const Graph& graph, int64_t arc, double scale) {
-  const double w = graph.weight_of(arc) / scale;
-  if (!(w >= 1 / most_apart && w <= most_apart))
-    throw ArgumentError("weight",
-                        fmt::format("the weight {} of an arc is too far from the scale {} of all weights",
-                                    graph.weight_of(arc), scale),
-                        "leave out arcs that hardly count");
-  return w;
-}
 
 // Â = A (+ I); a loop of the data adds to the 1 of I.
 void add_rows(const Graph& graph, bool self_loops, double scale, Propagation& S) {
@@ -41,7 +27,7 @@ void add_rows(const Graph& graph, bool self_loops, double scale, Propagation& S)
     };
     for (int64_t a = graph.row_begin[i]; a < graph.row_begin[i + 1]; ++a) {
       const int64_t j = graph.target[a];
-      const double w = scaled_weight(graph, a, scale);
+      const double w = scaled_weight(graph.weight_of(a), scale);
       if (!diagonal_done && j > i) put(i, 1.0);
       if (!diagonal_done && j == i) put(i, 1.0 + w);
       if (diagonal_done || j != i) put(j, w);

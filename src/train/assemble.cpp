@@ -10,10 +10,12 @@
 #include "data/sparse_tensor.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
+#include "equilibrium/solvers.h"
 #include "graph/random_stream.h"
 #include "models/long_preparation.h"
 #include "train/graph_reduction.h"
 #include "train/plan_request.h"
+#include "train/spread.h"
 #include "train/torch_settings.h"
 
 namespace eignn {
@@ -124,6 +126,8 @@ Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
 }
 
 TrainConfig with_weight_scale(const Dataset& dataset, TrainConfig c) {
+  if (dataset.spread && dataset.spread->weight_scale > 0)
+    c.propagation.weight_scale = dataset.spread->weight_scale;
   if (!dataset.graph.weight.empty())
     c.propagation.weight_scale = scale_of_weights(dataset.graph, c.propagation);
   return c;
@@ -143,9 +147,25 @@ SolverOptions solver_options(const TrainConfig& c) {
   return options;
 }
 
+namespace {
+
+// The model of one process, whose solver has S among all.
+std::shared_ptr<Model> spread_model(const Dataset& dataset, const TrainConfig& c) {
+  const EignnOptions& model = c.eignn();
+  check(model);
+  const auto without_arcs = std::make_shared<Propagation>(make_propagation(dataset.graph));
+  const auto X =
+      model.encoder > 0 ? dataset.features : dense_matrix(dataset.features, "eignn without an encoder");
+  return make_eignn(make_sparse(without_arcs, solver_options(c), dataset.spread->S), X, dataset.classes,
+                    model, stream_seed(c.seed, Stream::start));
+}
+
+}  // namespace
+
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
   if (!torch::isfinite(stored_numbers(dataset.features)).all().item<bool>())
     throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
+  if (dataset.spread) return spread_model(dataset, c);
   warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);

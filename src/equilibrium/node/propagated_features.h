@@ -24,9 +24,9 @@ class PropagatedFeatures {
   /// T_0 X, T_1 X, … at these nodes, (nodes, m) each: at least `terms` of them. Valid until the next call.
   const std::vector<torch::Tensor>& at(const torch::Tensor& index, int64_t terms);
 
-  /// Whether so many terms at so many nodes may be kept: the limit for a set is the size of the four n×m
-  /// matrices that an iteration works on, or 1 GiB if that is more. All sets together take at most about
-  /// three times that.
+  /// Whether so many terms at so many nodes, of all processes, may be kept: the limit for a set is the size
+  /// of the four n×m matrices that an iteration works on, or 1 GiB if that is more. All sets together take at
+  /// most about three times that.
   bool affordable(int64_t nodes, int64_t terms) const;
 
   /// Releases all memory.
@@ -44,20 +44,28 @@ class PropagatedFeatures {
     void write(const torch::Tensor& index, torch::Tensor& rows) const;
   };
   /// T_0 X, T_1 X, … at some nodes.
-  using Terms = std::vector<torch::Tensor>;
-  Terms& terms_at(const torch::Tensor& index);
-  void replay(const torch::Tensor& index, int64_t count, Terms& terms) const;
-  void advance_with(const Terms& asked);
-  void append_current_term(const torch::Tensor& index, Terms& terms) const;
-  torch::Tensor space_for(const torch::Tensor& index) const;
+  struct NodeSet {
+    std::vector<torch::Tensor> terms;
+    int64_t nodes;             // of all processes
+    ColumnShares::Rows place;  // of `share_`
+  };
+  NodeSet& set_at(const torch::Tensor& index);
+  void replay(int64_t count, NodeSet& set) const;
+  void advance_with(const NodeSet& asked);
+  void append_current_term(NodeSet& set) const;
+  torch::Tensor space_for(const NodeSet& set) const;
+  torch::Tensor all_columns(const torch::Tensor& rows, const NodeSet& set) const;
   double bytes() const;
+  double bytes_of_row() const;
   double most_bytes() const;
 
   std::shared_ptr<const NodeOperator> S_;
   torch::Tensor X_;
   double norm_;
-  std::vector<Sweep> sweeps_;  // for all columns, all at the same term; empty: not begun
-  NodeSetCache<Terms> sets_{8};
+  std::shared_ptr<const NodeOperator> of_share_;  // the S that the products of this process are with
+  torch::Tensor share_;                           // and the X: all of it, or this process's columns
+  std::vector<Sweep> sweeps_;  // for all columns of the share, all at the same term; empty: not begun
+  NodeSetCache<NodeSet> sets_{8};
 };
 
 }  // namespace eignn

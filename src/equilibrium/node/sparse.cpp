@@ -30,6 +30,20 @@ namespace eignn {
 
 namespace {
 
+// The first process's eigenvectors: those of equal eigenvalues are any, and all processes need the same.
+DecomposedContraction agreed(const NodeOperator& S, DecomposedContraction g) {
+  if (S.rows_here() == S.rows()) return g;
+  const int64_t m = g.mu.size(0);
+  const auto parts = S.agreed(torch::cat({g.Q.reshape({-1}), g.mu, g.a, g.one_minus_a, g.one_minus_mu}));
+  g.Q = parts.narrow(0, 0, m * m).view({m, m}).clone();
+  int64_t at = m * m;
+  for (torch::Tensor* part : {&g.mu, &g.a, &g.one_minus_a, &g.one_minus_mu}) {
+    *part = parts.narrow(0, at, m).clone();
+    at += m;
+  }
+  return g;
+}
+
 class SparseEquilibrium : public Equilibrium {
  public:
   /// `features` belong to X where the same X will be solved for many F; null otherwise.
@@ -37,7 +51,7 @@ class SparseEquilibrium : public Equilibrium {
                     std::shared_ptr<PropagatedFeatures> features, const torch::Tensor& F,
                     const torch::Tensor& X, const SolverOptions& options)
       : S_(std::move(S)),
-        g_(F.to(torch::kFloat64), options.gamma, options.epsilon),
+        g_(agreed(*S_, DecomposedContraction(F.to(torch::kFloat64), options.gamma, options.epsilon))),
         iteration_(S_, std::move(buffers), g_, options),
         features_(std::move(features)),
         X_(X) {
@@ -88,6 +102,12 @@ class SparseEquilibrium : public Equilibrium {
         return series_->pull(*T, cotangent, g_.Q.t().mm(C.to(torch::kFloat64)));
     return Equilibrium::do_pull_projected(index, cotangent, C);
   }
+
+ protected:
+  torch::Tensor sum_over_nodes(torch::Tensor of_nodes_here) const override {
+    return S_->sum(std::move(of_nodes_here));
+  }
+  int64_t all_nodes(int64_t) const override { return S_->rows(); }
 
  private:
   // W̃ (n, m').
@@ -182,6 +202,7 @@ class SparseSolver : public Solver {
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "sparse"; }
+  int64_t nodes() const override { return product_->rows(); }
 
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     // An X that requires a gradient will change, and its gradient needs Z at all nodes anyway.

@@ -43,7 +43,7 @@ std::unique_ptr<SparseSeries> SparseSeries::make(std::shared_ptr<const NodeOpera
 const SparseSeries::Terms* SparseSeries::terms_at(const torch::Tensor& index, int64_t columns) const {
   constexpr int64_t least_columns = 8;  // reading T takes as long as fewer
   if (!index.defined()) return nullptr;
-  const int64_t nodes = index.size(0), terms = series_.terms();
+  const int64_t nodes = S_->count(index.size(0)), terms = series_.terms();
   // Per term and feature the series has nodes · columns multiply-adds, where an iteration gathers the entries
   // of S twice (solve and adjoint). Such an entry costs as much as two to five multiply-adds: on PPI, whose
   // nodes have 29 neighbours and 50 features, both methods take the same time.
