@@ -647,6 +647,16 @@ cp "$T/stdout" "$T/files.json"
 run train --dataset "$T/out/rings-shards" --epochs 5 --out "$T/out/t-shards" --json
 json "train: on shards, the same result" "$T/stdout" "j['loss'] == json.load(open('$T/files.json'))['loss']"
 rm -rf "$T/out"; mkdir "$T/out"
+light="--head plain --encoder 0 --solver sparse --epochs 5"
+run train --dataset "$D" $light --out "$T/out/t-free" --json
+cp "$T/stdout" "$T/free.json"
+run train --dataset "$D" $light --memory 900G --out "$T/out/t-limited" --json
+json "train --memory: the same result" "$T/stdout" "j['loss'] == json.load(open('$T/free.json'))['loss']"
+rm -rf "$T/out"; mkdir "$T/out"
+refused "train --memory: too little" 1 "the limit is 1M" train --dataset "$D" $light --memory 1M
+refused "train --memory: no amount" 2 "'lots' is no amount,--memory" train --dataset "$D" --memory lots
+refused "train --memory: a solver that does not keep it" 2 "--memory" train --dataset "$D" --solver direct --memory 8G
+refused "train --memory: a model that does not keep it" 2 "--memory" train --dataset "$D" --model gcn --memory 8G
 refused "convert: no shards" 2 "--shards" convert --dataset "$D" --shards 0 --out "$T/out/x"
 refused "convert: more shards than nodes" 2 "25 shards" convert --dataset "$D" --shards 25 --out "$T/out/x"
 refused "convert: memory without shards" 2 "--memory" convert --dataset "$D" --memory 1G --out "$T/out/x"
