@@ -134,7 +134,8 @@ ShardHeader read_header(const std::string& path) {
            "read it with the version that wrote it");
   ShardHeader h;
   h.nodes = file.number("nodes", 1, most_nodes);
-  h.arcs = file.number("arcs", 0, most);
+  constexpr int64_t most_arcs = int64_t{1} << 60;  // sums of two stay in range
+  h.arcs = file.number("arcs", 0, most_arcs);
   h.arcs_in_file = file.number("arcs_in_file", h.arcs, most);
   h.features = file.number("features", 1, most_nodes);
   h.classes = file.number("classes", 1, most_nodes);
@@ -359,21 +360,21 @@ std::optional<SparseRows> ShardedFolder::feature_entries(int64_t first, int64_t 
 
 std::vector<int64_t> ShardedFolder::labels(int64_t first, int64_t last) const {
   if (header_.label_sets) return {};
-  const Array array = rows_of("labels", 0, first, last);
-  std::vector<int64_t> out = array.as<int64_t>();
+  const Array read = rows_of("labels", 0, first, last);
+  std::vector<int64_t> out = read.as<int64_t>();
   for (size_t k = 0; k < out.size(); ++k)
     if (out[k] < -1 || out[k] >= header_.classes)
-      refuse(fmt::format("node {} has the label {}", first + static_cast<int64_t>(k), out[k]), array.origin,
+      refuse(fmt::format("node {} has the label {}", first + static_cast<int64_t>(k), out[k]), read.origin,
              fmt::format("use 0 to {}, or -1 where it is not known", header_.classes - 1));
   return out;
 }
 
 std::vector<uint8_t> ShardedFolder::label_sets(int64_t first, int64_t last) const {
   if (!header_.label_sets) return {};
-  const Array array = rows_of("labels", header_.classes, first, last);
-  std::vector<uint8_t> out = array.as<uint8_t>();
+  const Array read = rows_of("labels", header_.classes, first, last);
+  std::vector<uint8_t> out = read.as<uint8_t>();
   for (const uint8_t value : out)
-    if (value > 1) refuse(fmt::format("{} in a set of labels", value), array.origin, "use 0 and 1");
+    if (value > 1) refuse(fmt::format("{} in a set of labels", value), read.origin, "use 0 and 1");
   return out;
 }
 
@@ -384,25 +385,25 @@ std::vector<uint8_t> ShardedFolder::labels_known(int64_t first, int64_t last) co
 
 std::vector<int64_t> ShardedFolder::graph_of(int64_t first, int64_t last) const {
   if (!header_.several_graphs) return {};
-  const Array array = rows_of("graph_id", 0, first, last);
-  std::vector<int64_t> out = array.as<int64_t>();
+  const Array read = rows_of("graph_id", 0, first, last);
+  std::vector<int64_t> out = read.as<int64_t>();
   for (const int64_t id : out)
     if (id < 0 || id >= nodes())
-      refuse(fmt::format("the graph {} among {} nodes", id, nodes()), array.origin, "number the graphs from 0");
+      refuse(fmt::format("the graph {} among {} nodes", id, nodes()), read.origin, "number the graphs from 0");
   return out;
 }
 
 std::vector<NodeSplit> ShardedFolder::splits(int64_t first, int64_t last) const {
   if (header_.splits == 0) return {};
-  const Array array = rows_of("split", header_.splits, first, last);
+  const Array read = rows_of("split", header_.splits, first, last);
   std::vector<NodeSplit> out(static_cast<size_t>(header_.splits));
-  const std::vector<uint8_t> part = array.as<uint8_t>();
+  const std::vector<uint8_t> part = read.as<uint8_t>();
   for (int64_t v = first; v < last; ++v)
     for (size_t s = 0; s < out.size(); ++s) {
       std::vector<int64_t>* const parts[] = {nullptr, &out[s].train, &out[s].val, &out[s].test};
       const uint8_t which = part[static_cast<size_t>(v - first) * out.size() + s];
       if (which > 3)
-        refuse(fmt::format("node {} is in part {}", v, which), array.origin,
+        refuse(fmt::format("node {} is in part {}", v, which), read.origin,
                "use 0 for none, 1 to train on, 2 to validate, 3 to test");
       if (which > 0) parts[which]->push_back(v);
     }
@@ -429,8 +430,8 @@ int64_t ShardedFolder::arcs_before(const char* name, int64_t node) const {
   if (sums.empty()) {
     sums = {0};
     for (int64_t k = 0; k < header_.shards(); ++k) {
-      if (__builtin_add_overflow(sums.back(), end_of(k, begin[k + 1] - begin[k]), &sums.emplace_back()) ||
-          sums.back() > header_.arcs)
+      sums.push_back(sums.back() + end_of(k, begin[k + 1] - begin[k]));  // neither is more than all arcs
+      if (sums.back() > header_.arcs)
         refuse(fmt::format("more arcs than the {} that shards.toml states", header_.arcs), path_,
                convert_again);
     }

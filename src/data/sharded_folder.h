@@ -97,7 +97,7 @@ class ShardedFolder {
   void each_piece(int64_t first, int64_t last, const Take& take) const;
   const MappedArray& array(const char* name, int64_t shard) const;
   const MappedArray& offsets(const char* name, int64_t shard) const;
-  int64_t arcs_before(const char* offsets, int64_t node) const;
+  int64_t arcs_before(const char* name, int64_t node) const;
   GraphRows directed_rows(int64_t first, int64_t last, bool in) const;
   Array rows_of(const char* name, int64_t width, int64_t first, int64_t last) const;
 
