@@ -295,10 +295,11 @@ void add_inspect(CLI::App& app) {
 
 void add_convert(CLI::App& app) {
   auto* command = add_command(
-      app, "convert", "Write a data set of any format as one compact .npz",
+      app, "convert", "Write a data set of any format as one compact .npz, or in shards",
       "  eignn convert --dataset squirrel --out squirrel.npz\n"
       "  eignn convert --dataset downloads/arxiv --out arxiv.npz\n"
       "  eignn convert --graph edges.csv --features features.csv --labels labels.csv --out mine.npz\n"
+      "  eignn convert --dataset downloads/papers100M --shards 16 --memory 8G --out papers\n"
       "A name that does not end in .npz becomes a folder of .npy files, which needs no zip to read.\n"
       "docs/data.md has the formats.");
   auto flags = std::make_shared<ConvertFlags>();
@@ -308,6 +309,10 @@ void add_convert(CLI::App& app) {
   command->add_option("--labels", flags->files.labels, "Your own graph: .npy or .csv");
   command->add_option("--splits", flags->files.splits, "Your own graph: .csv");
   flags->settings.add(*command, std::vector<std::string>{"edge-weights"});
+  add_whole(*command, "--shards", flags->shards,
+            "Write a folder that need not fit into memory, its arrays in so many files each: arcs are sorted on "
+            "disk");
+  command->add_option("--memory", flags->memory, "With --shards: the memory to sort in, such as 500M; 2G by default");
   command->add_option("--out", flags->out, "FILE.npz, or a folder to make");
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] { run_convert(*command, *flags); });

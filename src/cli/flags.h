@@ -81,7 +81,8 @@ struct InspectFlags {
 
 struct ConvertFlags {
   SettingFlags settings;
-  std::string dataset, out;
+  std::string dataset, out, memory;
+  int64_t shards = 0;  // 0: not asked for
   OwnGraphFiles files;
   bool json = false;
 };

@@ -477,7 +477,9 @@ void work(const Flags& given, const SpreadOptions* spread) {
                     "without its line '# digest' this is not said",
                     given.config_file));
   std::optional<Dataset> raw;
-  const TrainFlags flags = with_own_rule(given, raw);
+  // Of shards each process reads its own, and no rule looks at all of them.
+  const bool apart = spread && std::filesystem::exists(given.config.dataset + "/shards.toml");
+  const TrainFlags flags = apart ? given : with_own_rule(given, raw);
   if (flags.searches_automatically()) return search_automatically(flags);
   if (const auto idle = idle_settings_in_words(flags.config, flags.settings.names()); !idle.empty())
     warning(idle);

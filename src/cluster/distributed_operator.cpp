@@ -67,18 +67,6 @@ torch::Tensor inverse_roots(const torch::Tensor& degree, double without) {
   return torch::where(degree > 0, 1 / degree.sqrt(), torch::full_like(degree, without));
 }
 
-// The mean over the arcs, as scale_of_weights() has it of a graph in memory.
-double mean_weight(const Ranks& ranks, const RowsOfGraph& arcs) {
-  double largest = 0;
-  for (const double w : arcs.weight) largest = std::max(largest, w);
-  largest = ranks.largest(largest);
-  long double sum = 0;
-  for (const double w : arcs.weight) sum += static_cast<long double>(w) / largest;
-  const double total = ranks.sum(static_cast<double>(sum)),
-               count = ranks.sum(static_cast<double>(arcs.weight.size()));
-  return count > 0 ? total / count * largest : 1;
-}
-
 // ---- which rows of other processes a process needs
 
 // A set of nodes, with the place of each among its members.
@@ -182,7 +170,7 @@ class LocalRows {
   torch::Tensor sums() const { return row_sums(A_, options_); }
   const Border& border() const { return *border_; }
   int64_t rows() const { return own_; }
-  int64_t entries() const { return value_.numel(); }
+  int64_t entries() const { return entries_; }
 
   // S = diag(left) Â diag(right), or with `transposed` the rows of Sᵀ: there `left` belongs to the columns.
   // The factors of columns are those of own rows, then those of the halo.
@@ -196,13 +184,26 @@ class LocalRows {
       begin.push_back(begin.back() + entries);
     }
     part_ = equal_parts(begin);
+    entries_ = begin.back();
     begin_ = torch::tensor(begin, torch::kInt64);
-    column_ = torch::zeros({begin.back() + fetch_ahead}, torch::kInt32);
-    value_ = torch::empty({begin.back()}, dtype);
+    column_ = torch::empty({entries_}, torch::kInt32);
+    // As SparseProduct has it: a large matrix without weights is not stored but for its pattern.
+    constexpr double most_bytes = 1e9;
+    const bool formed =
+        A_.weight.empty() &&
+        static_cast<double>(entries_) * static_cast<double>(c10::elementSize(dtype)) > most_bytes;
+    if (formed) {
+      row_factor_ = of_rows;
+      column_factor_ = of_columns;
+    } else {
+      value_ = torch::empty({entries_}, dtype);
+    }
+    if (formed) diagonal_.assign(static_cast<size_t>(own_), 1);
+    double* loops = diagonal_.data();
     const double *row_factor = of_rows.data_ptr<double>(), *column_factor = of_columns.data_ptr<double>();
     AT_DISPATCH_FLOATING_TYPES(dtype, "distributed rows", [&] {
       auto* column = column_.data_ptr<int32_t>();
-      auto* value = value_.data_ptr<scalar_t>();
+      auto* value = formed ? nullptr : value_.data_ptr<scalar_t>();
       at::parallel_for(0, own_, rows_worth_a_thread, [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
           int64_t e = begin[static_cast<size_t>(i)];
@@ -212,7 +213,9 @@ class LocalRows {
             const double left = transposed ? column_factor[c] : row_factor[i],
                          right = transposed ? row_factor[i] : column_factor[c];
             column[e] = static_cast<int32_t>(c);
-            value[e++] = static_cast<scalar_t>(left * w * right);
+            if (!formed) value[e] = static_cast<scalar_t>(left * w * right);
+            if (formed && w != 1) loops[i] = w;
+            ++e;
           });
         }
       });
@@ -290,7 +293,13 @@ class LocalRows {
 
   template <class T>
   CompressedRows<T> compressed() const {
-    return {begin_.data_ptr<int64_t>(), column_.data_ptr<int32_t>(), value_.data_ptr<T>()};
+    CompressedRows<T> out{begin_.data_ptr<int64_t>(), column_.data_ptr<int32_t>(),
+                          value_.defined() ? value_.data_ptr<T>() : nullptr};
+    if (value_.defined()) return out;
+    out.row_factor = row_factor_.data_ptr<double>();
+    out.column_factor = column_factor_.data_ptr<double>();
+    out.diagonal = diagonal_.data();
+    return out;
   }
 
   // Own rows and the halo's, one below the other, in a buffer of `width` columns from `begin` on.
@@ -314,7 +323,11 @@ class LocalRows {
   int64_t own_;
   NodeSet others_;  // until finish()
   std::unique_ptr<Border> border_;
-  torch::Tensor begin_, column_, value_;
+  torch::Tensor begin_, column_;
+  torch::Tensor value_;                       // undefined: formed from the factors
+  torch::Tensor row_factor_, column_factor_;  // of own rows; of own and fetched ones
+  std::vector<double> diagonal_;
+  int64_t entries_ = 0;
   std::vector<int64_t> part_;
   mutable torch::Tensor buffer_;
 };
@@ -515,6 +528,17 @@ std::shared_ptr<const NodeOperator> distributed_operator(const Ranks& ranks, con
   if (ranges.grid.columns == 1)
     return std::make_shared<RowOperator>(ranks, graph, ranges.first_of_part, options, dtype);
   return std::make_shared<GridOperator>(ranks, graph, ranges, options, dtype);
+}
+
+double mean_weight(const Ranks& ranks, const RowsOfGraph& arcs) {
+  double largest = 0;
+  for (const double w : arcs.weight) largest = std::max(largest, w);
+  largest = ranks.largest(largest);
+  long double sum = 0;
+  for (const double w : arcs.weight) sum += static_cast<long double>(w) / largest;
+  const double total = ranks.sum(static_cast<double>(sum)),
+               count = ranks.sum(static_cast<double>(arcs.weight.size()));
+  return count > 0 ? total / count * largest : 1;
 }
 
 ProductSize product_size(const NodeOperator& distributed) {

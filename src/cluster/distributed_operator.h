@@ -40,6 +40,10 @@ std::shared_ptr<const NodeOperator> distributed_operator(const Ranks& ranks, con
                                                          const PropagationOptions& options,
                                                          torch::Dtype dtype);
 
+/// What make_propagation() divides weights by where no scale is given: their mean over the arcs, each of
+/// which leaves a node of one process's rows. 1 where there are none.
+double mean_weight(const Ranks& ranks, const RowsOfGraph& arcs);
+
 /// What the product of one process costs, for estimates: entries, and rows of other processes.
 struct ProductSize {
   int64_t rows = 0, entries = 0, fetched_rows = 0, given_rows = 0;

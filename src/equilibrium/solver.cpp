@@ -276,7 +276,7 @@ std::shared_ptr<Equilibrium> Solver::solve_thin(const torch::Tensor& F, const to
   if (!thin_)
     thin_ = std::make_shared<detail::ThinState>(
         detail::ThinState{std::make_shared<detail::ThinProblem>(detail::ThinProblem{
-                              S_, SparseProduct(*S_, options_.dtype, options_.device), options_}),
+                              S_, SparseProduct(S_, options_.dtype, options_.device), options_}),
                           {}});
   const auto prepared = [](const torch::Tensor& x) { return std::make_shared<const FeatureProduct>(x); };
   return detail::solve_thin(

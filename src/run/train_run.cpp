@@ -458,8 +458,9 @@ RunOutcome run_training(const RunRequest& request) {
   request.data ? validate_settings(config) : validate(config);
   if (ranks && ranks->any(to_toml(config) != ranks->of_first(to_toml(config))))
     throw ArgumentError("", "the processes were given different settings", "start all with one command");
-  std::optional<Dataset> own;
-  const Dataset& read = request.data ? *request.data : own.emplace(load_dataset(config));
+  std::optional<Dataset> own, part;
+  if (ranks && !request.data) part = spread_from_shards(config, *request.spread);
+  const Dataset& read = part ? *part : request.data ? *request.data : own.emplace(load_dataset(config));
   std::optional<Dataset> as_begun;
   if (request.resume && read.reduction && !ranks)
     as_begun = reading_state(folder->resume_path(), [&] {
@@ -475,9 +476,11 @@ RunOutcome run_training(const RunRequest& request) {
     on_first([&] { folder = std::make_unique<RunFolder>(RunFolder::create(request.folder, config)); });
   if (request.hooks.on_data) request.hooks.on_data(whole);
 
-  std::optional<Dataset> part;
   std::optional<TrainingRecord> record_of_whole;
-  if (ranks) {
+  if (part) {  // no process has the graph, by which the model would know it again
+    record_of_whole = record_of(*part, part->splits[summary.split]);
+    record_of_whole->nodes.reset();
+  } else if (ranks) {
     if (!request.resume) warn_of_thin_data(whole, whole.splits[summary.split], config, /*parameters=*/0);
     record_of_whole = record_of(whole, whole.splits[summary.split]);
     if (!ranks->is_first()) record_of_whole->nodes.reset();  // for the checkpoint, which the first one writes

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "data/memory_limit.h"
 #include "data/random_split.h"
 #include "data/sparse_tensor.h"
 #include "eignn/error.h"
@@ -26,6 +27,7 @@ namespace {
 std::string chosen_solver(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
                           const TrainConfig& c) {
   const std::string& asked = c.eignn().solver;
+  if (!c.memory.empty()) return "sparse";  // no other keeps within a limit
   // Others have nothing long to prepare, and need no planning, which itself takes a while on a large graph.
   if (asked != "auto" && asked != "spectral" && asked != "krylov" && asked != "direct") return asked;
   const Plan plan = plan_solver(plan_request(graphs, dataset, c));
@@ -141,6 +143,7 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.dtype = torch_dtype(c.dtype);
   options.device = torch_device(c.device);
   options.max_iterations = 5000;  // a solve that takes more means that training has diverged
+  options.memory = c.memory.empty() ? 0 : bytes_of(c.memory);
   options.tf32 = c.tf32 && options.device.is_cuda();
   options.eigenpairs = model.eigenpairs;
   options.fixed_features = model.encoder == 0 && model.layers == 1 && !model.label_inputs;

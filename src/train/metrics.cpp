@@ -168,8 +168,11 @@ torch::Tensor balanced_weights(const torch::Tensor& labels, int64_t classes) {
 
 bool is_unbalanced(const Dataset& dataset) {
   if (dataset.multi_label() || dataset.is_regression() || dataset.classes != 2) return false;
-  const double known = dataset.known.sum().item<double>(), first = dataset.labels.eq(0).sum().item<double>(),
-               rarer = std::min(first, known - first);
+  return is_unbalanced(dataset.known.sum().item<double>(), dataset.labels.eq(0).sum().item<double>());
+}
+
+bool is_unbalanced(double known, double first) {
+  const double rarer = std::min(first, known - first);
   constexpr double share = 0.25;
   return rarer > 0 && rarer < share * known;
 }

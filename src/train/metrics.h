@@ -41,6 +41,8 @@ struct Judge {
 Metric resolved_metric(Metric wanted, const Dataset& dataset);
 /// Whether the labels are of two classes, the rarer of which has less than a quarter of the known ones.
 bool is_unbalanced(const Dataset& dataset);
+/// The same of two classes, by the labels that are known and those of the first class.
+bool is_unbalanced(double known, double first);
 
 /// Accuracy, micro-F1 or R², by the type of the labels.
 double score_of(const torch::Tensor& scores, const torch::Tensor& labels);

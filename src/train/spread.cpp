@@ -65,7 +65,7 @@ std::vector<T> slice(const std::vector<T>& all, int64_t first, int64_t last) {
 
 }  // namespace
 
-void require_spreadable(const TrainConfig& c, const Dataset& data) {
+void require_spreadable(const TrainConfig& c, int64_t features) {
   const auto refuse = [](const char* field, const std::string& problem, const std::string& remedy) {
     throw ArgumentError(field, problem + " cannot be spread over processes", remedy);
   };
@@ -79,18 +79,14 @@ void require_spreadable(const TrainConfig& c, const Dataset& data) {
   if (m.head == Head::residual) refuse("head", "the head residual", "use plain, l2 or batch-norm");
   if (m.source != Source::own) refuse("source", fmt::format("the source {}", name(m.source)), "use own");
   if (m.label_inputs) refuse("label-inputs", "labels as inputs", "leave them off");
-  if (m.rank > 0 && m.rank < (m.encoder > 0 ? m.encoder : data.feature_count()))
+  if (m.rank > 0 && m.rank < (m.encoder > 0 ? m.encoder : features))
     refuse("rank", "an F of fewer rows than columns", "use an encoder of that width instead");
   if (!c.further_directions.empty()) refuse("directions", "several directions", "use one");
   if (c.partition > 0) refuse("partition", "a graph in parts", "leave it out");
-  if (data.reduction) refuse("coarsen", "a graph of clusters", "leave it out");
+  if (c.coarsen < 1) refuse("coarsen", "a graph of clusters", "leave it out");
+  if (!c.memory.empty()) refuse("memory", "a limit on the memory", "take more parts of the rows by grid");
   if (c.conformal > 0) refuse("conformal", "prediction sets", "leave them out");
   if (c.device != DeviceKind::cpu) refuse("device", "work on a GPU", "use cpu");
-  if (data.graphs() > 1)
-    throw ArgumentError(
-        "dataset",
-        fmt::format("{} has {} graphs, and one is spread over processes", data.name, data.graphs()),
-        "start one process");
 }
 
 SpreadBytes bytes_of_process(const SpreadSize& s, Grid grid) {
@@ -122,27 +118,46 @@ Grid chosen_grid(const SpreadSize& size, int64_t processes, double bytes_of_each
   return {processes, 1};
 }
 
+namespace {
+
+void require_one_graph(const std::string& name, bool several) {
+  if (several)
+    throw ArgumentError("dataset",
+                        fmt::format("{} has several graphs, and one is spread over processes", name),
+                        "start one process");
+}
+
+}  // namespace
+
+Grid spread_grid(double nodes, double entries, int64_t features, bool weighted, const TrainConfig& c,
+                 const SpreadOptions& options) {
+  SpreadSize size;
+  size.nodes = nodes;
+  size.entries = entries;
+  size.features = static_cast<double>(features);
+  size.bytes_of_number = static_cast<double>(c10::elementSize(torch_dtype(c.dtype)));
+  size.directed = c.propagation.direction != Direction::undirected;
+  size.weighted = weighted;
+  const double free = static_cast<double>(memory_limit()) / static_cast<double>(options.processes_here);
+  const Grid grid =
+      options.grid ? *options.grid : chosen_grid(size, options.ranks.size(), -options.ranks.largest(-free));
+  if (grid.columns > features)
+    throw ArgumentError(
+        "grid", fmt::format("{} parts of the columns have {} features to share", grid.columns, features),
+        "take more parts of the rows");
+  return grid;
+}
+
 Dataset spread(Dataset whole, const TrainConfig& c, const SpreadOptions& options) {
   const Ranks& ranks = options.ranks;
-  require_spreadable(c, whole);
+  require_spreadable(c, whole.feature_count());
+  require_one_graph(whole.name, whole.graphs() > 1);
   require_alike(ranks, whole.name, hash_of(whole), "the processes have read different data",
                 "give all of them the same files");
   const auto graph = rows_in_memory(whole.graph);
-  const int64_t width = whole.feature_count();
-  SpreadSize size;
-  size.nodes = static_cast<double>(whole.nodes());
-  size.entries = static_cast<double>(2 * whole.graph.arcs() + whole.nodes());
-  size.features = static_cast<double>(width);
-  size.bytes_of_number = static_cast<double>(c10::elementSize(torch_dtype(c.dtype)));
-  size.directed = c.propagation.direction != Direction::undirected;
-  size.weighted = !whole.graph.weight.empty();
-  const double free = static_cast<double>(memory_limit()) / static_cast<double>(options.processes_here);
-  const Grid grid = options.grid ? *options.grid : chosen_grid(size, ranks.size(), -ranks.largest(-free));
-  if (grid.columns > width)
-    throw ArgumentError("grid",
-                        fmt::format("{} parts of the columns have {} features to share", grid.columns, width),
-                        "take more parts of the rows");
-
+  const Grid grid = spread_grid(static_cast<double>(whole.nodes()),
+                                static_cast<double>(2 * whole.graph.arcs() + whole.nodes()),
+                                whole.feature_count(), graph->weighted(), c, options);
   auto out = std::make_shared<Spread>(Spread{ranks, spread_rows(*graph, grid), nullptr});
   PropagationOptions propagation = c.propagation;
   if (graph->weighted())

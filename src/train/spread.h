@@ -37,12 +37,16 @@ struct Spread {
 
 /// ArgumentError where this configuration cannot be trained on nodes spread over processes; the field is that
 /// of the setting that stands against it.
-void require_spreadable(const TrainConfig& config, const Dataset& data);
+void require_spreadable(const TrainConfig& config, int64_t features);
 
 /// This process's part of a data set that every process has read, after prepared(). DataError where they have
 /// read different ones, ArgumentError where there are fewer nodes than processes, ResourceError where S does
 /// not fit.
 Dataset spread(Dataset whole, const TrainConfig& config, const SpreadOptions& options);
+
+/// The same of a folder of shards (data/sharded_folder.h), of which each process reads its own rows alone;
+/// nothing where the configuration names other data.
+std::optional<Dataset> spread_from_shards(const TrainConfig& config, const SpreadOptions& options);
 
 /// About the bytes of one process, beside the program's own.
 struct SpreadBytes {
@@ -60,6 +64,11 @@ struct SpreadSize {
   double halo = -1;  // rows that a process fetches; negative: as many as it could need
 };
 SpreadBytes bytes_of_process(const SpreadSize& size, Grid grid);
+
+/// The grid that is asked for, or the one that chosen_grid() takes for the memory that is free. ArgumentError
+/// where it has more parts of the columns than there are features. Collective.
+Grid spread_grid(double nodes, double entries, int64_t features, bool weighted, const TrainConfig& config,
+                 const SpreadOptions& options);
 
 /// The grid with the fewest parts of the rows whose processes each take at most so many bytes; rows alone
 /// where none is that small. No part of the columns is without a feature.

@@ -1,8 +1,10 @@
 #include "equilibrium/node/propagated_features.h"
 
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "eignn/interrupt.h"
 #include "equilibrium/large_pages.h"
@@ -11,17 +13,33 @@
 
 namespace eignn {
 
-PropagatedFeatures::PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X)
-    : S_(std::move(S)), X_(std::move(X)), norm_(norm_of(*S_, X_)), of_share_(S_), share_(X_) {
+namespace {
+
+// Columns of X in a cache line.
+int64_t line_of(const torch::Tensor& X) {
+  return cache_line / static_cast<int64_t>(X.element_size());
+}
+
+}  // namespace
+
+PropagatedFeatures::PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X,
+                                       MemoryBudget budget)
+    : S_(std::move(S)),
+      X_(std::move(X)),
+      norm_(norm_of(*S_, X_)),
+      of_share_(S_),
+      share_(X_),
+      budget_(std::move(budget)) {
   if (const ColumnShares* shares = S_->column_shares()) {
     of_share_ = shares->nodes();
     share_ = shares->share(X_, /*unit=*/1);
   }
 }
 
-PropagatedFeatures::Sweep::Sweep(const torch::Tensor& X, int64_t first_column) : from(first_column) {
-  const int64_t line = cache_line / static_cast<int64_t>(X.element_size());
-  columns = std::min(most_lines * line, X.size(1) - from);
+PropagatedFeatures::Sweep::Sweep(const torch::Tensor& X, int64_t first_column, int64_t most_lines_of_columns)
+    : from(first_column) {
+  const int64_t line = line_of(X);
+  columns = std::min(most_lines_of_columns * line, X.size(1) - from);
   const int64_t width = (columns + line - 1) / line * line;
   now = in_large_pages({X.size(0), width}, X.options()).zero_();
   last = in_large_pages({X.size(0), width}, X.options()).zero_();
@@ -95,21 +113,50 @@ PropagatedFeatures::NodeSet& PropagatedFeatures::set_at(const torch::Tensor& ind
 }
 
 // Adds the terms below `count` that the set lacks, by running the recurrence again from p = 0, a block of
-// columns at a time.
-void PropagatedFeatures::replay(int64_t count, NodeSet& set) const {
+// columns at a time, of so many cache lines each.
+void PropagatedFeatures::replay(int64_t count, int64_t lines, NodeSet& set) {
   const auto first = static_cast<int64_t>(set.terms.size());
   if (first >= count) return;
   std::vector<torch::Tensor> rows;
   while (first + static_cast<int64_t>(rows.size()) < count) rows.push_back(space_for(set));
   for (int64_t from = 0; from < share_.size(1);) {
-    Sweep sweep(share_, from);
+    Sweep sweep(share_, from, lines);
+    ++blocks_.count;
+    blocks_.largest_bytes =
+        std::max(blocks_.largest_bytes, static_cast<int64_t>(sweep.now.nbytes() + sweep.last.nbytes()));
     for (;; sweep.advance(*of_share_)) {
+      check_interrupt();
       if (sweep.term >= first) sweep.write(set.place.index, rows[sweep.term - first]);
       if (sweep.term + 1 >= count) break;
     }
     from += sweep.columns;
   }
   for (const auto& term : rows) set.terms.push_back(all_columns(term, set));
+}
+
+// How many cache lines of columns the recurrence may have at a time, beside so many more terms at so many
+// nodes.
+int64_t PropagatedFeatures::lines_at_once(int64_t nodes, int64_t terms) const {
+  const auto rows = static_cast<double>(nodes), width = static_cast<double>(X_.size(1)),
+             number = static_cast<double>(X_.element_size());
+  const double kept = rows * static_cast<double>(terms) * width * number;
+  // Two matrices, and the rows that are taken from them before they are kept.
+  const double of_a_line = (2 * static_cast<double>(X_.size(0)) + rows) * cache_line;
+  budget_.require(
+      kept + of_a_line,
+      fmt::format("T_p(S) X at {} nodes, {} columns at a time,", nodes, std::min(line_of(X_), X_.size(1))),
+      ", or train on fewer nodes");
+  return static_cast<int64_t>(
+      std::clamp((budget_.left() - kept) / of_a_line, 1.0, static_cast<double>(most_lines)));
+}
+
+// Some terms more than are asked for, since each further one would cost all products again.
+const std::vector<torch::Tensor>& PropagatedFeatures::within_budget(int64_t count, NodeSet& set) {
+  const auto have = static_cast<int64_t>(set.terms.size());
+  if (have >= count) return set.terms;
+  const int64_t more = count + count / 4 + 1, wanted = affordable(set.nodes, more) ? more : count;
+  replay(wanted, lines_at_once(set.nodes, wanted - have), set);
+  return set.terms;
 }
 
 // One step of the recurrence. The new term is added to the requested set, and to other sets that have all
@@ -135,11 +182,12 @@ const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& in
   try {
     NodeSet& set = set_at(index);
     const auto have = [&] { return static_cast<int64_t>(set.terms.size()); };
+    if (budget_.is_limited()) return within_budget(count, set);
     if (have() >= count) return set.terms;
     if (sweeps_.empty())
       for (int64_t from = 0; from < share_.size(1); from += sweeps_.back().columns)
         sweeps_.emplace_back(share_, from);
-    replay(std::min(count, sweeps_[0].term), set);
+    replay(std::min(count, sweeps_[0].term), most_lines, set);
     if (have() < count && have() == sweeps_[0].term) append_current_term(set);
     while (have() < count) {
       check_interrupt();

@@ -7,6 +7,7 @@
 // every step (without_eigenbasis.cpp). Otherwise a step costs one m×m eigendecomposition, three products
 // n×m×m, and O(K · nnz · m) with K about 8 in float32 for the initial weights. Memory: X, Z̃, W̃ and blocks of
 // at most 64 columns; nothing is n×n.
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 
 #include "equilibrium/contraction.h"
 #include "equilibrium/feature_cache.h"
+#include "equilibrium/kernel_arguments.h"
+#include "equilibrium/memory_budget.h"
 #include "equilibrium/node/propagated_features.h"
 #include "equilibrium/node/resolvent_series.h"
 #include "equilibrium/node/sparse_iteration.h"
@@ -66,6 +69,10 @@ class SparseEquilibrium : public Equilibrium {
 
   torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
     const auto* T = terms_at(index, C.size(1));
+    if (!T && series_ && iteration_.options().memory > 0) {
+      const auto all = series_->everywhere(X_, g_.Q.t().mm(C.to(torch::kFloat64)));
+      return index.defined() ? all.index_select(0, index) : all;
+    }
     if (!T) return Equilibrium::do_project(index, C);
     return series_->rows(*T, g_.Q.t().mm(C.to(torch::kFloat64)));
   }
@@ -176,11 +183,21 @@ class SparseEquilibrium : public Equilibrium {
   const torch::Tensor& Z() const {
     if (!Z_.defined()) {
       const Stopwatch watch;
+      require_memory_for_Z();
       Z_ = iteration_.solve(features_ ? features_->norm() : norm_of(*S_, X_), /*adjoint=*/false, iterations_,
                             [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X_, Q); });
       seconds_ += watch.seconds();
     }
     return Z_;
+  }
+
+  // Z̃, and the two buffers of a block of columns.
+  void require_memory_for_Z() const {
+    const auto number = static_cast<double>(X_.element_size()), columns = static_cast<double>(iteration_.Q().size(1)),
+               block = std::min(columns, static_cast<double>(most_lines * cache_line) / number);
+    MemoryBudget{iteration_.options().memory}.require(
+        static_cast<double>(X_.size(0)) * (columns + 2 * block) * number,
+        fmt::format("Z at all {} nodes", S_->rows()), ", or a head that reads the labelled nodes alone");
   }
 
   std::shared_ptr<const NodeOperator> S_;
@@ -198,7 +215,7 @@ class SparseSolver : public Solver {
                std::shared_ptr<const NodeOperator> product)
       : Solver(std::move(S), options), product_(std::move(product)) {
     const Stopwatch watch;
-    if (!product_) product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    if (!product_) product_ = std::make_shared<SparseProduct>(S_, options.dtype, options.device);
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "sparse"; }
@@ -209,7 +226,9 @@ class SparseSolver : public Solver {
     std::shared_ptr<PropagatedFeatures> features;
     if (product_->symmetric() && options_.fixed_features && !X.requires_grad())
       features = features_.get(
-          X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
+          X, [&](const torch::Tensor& x) {
+            return std::make_shared<PropagatedFeatures>(product_, x, MemoryBudget{options_.memory});
+          });
     // A GPU waits longer for the eigenvectors of a small g than for products with it.
     if (options_.device.is_cuda() && !features)
       if (auto solved = solve_without_eigenbasis(product_, F, X, options_)) return solved;

@@ -67,6 +67,22 @@ torch::Tensor SparseSeries::rows(const Terms& T, const torch::Tensor& C_hat) con
   return sum;
 }
 
+// Σ_p T_p(S) X W_p with W_p = Q diag(c_p) Ĉ, by Clenshaw's recurrence from the last term to the first:
+//
+//     B_p = X W_p + 2 S B_p+1 - B_p+2,      Z C = X W_0 + S B_1 - B_2
+torch::Tensor SparseSeries::everywhere(const torch::Tensor& X, const torch::Tensor& C_hat) const {
+  const auto c = series_.coefficients();
+  const auto term = [&](int64_t p) {
+    return X.mm(g_.Q.mm(c[p].unsqueeze(1) * C_hat).to(X.scalar_type()));
+  };
+  auto now = term(series_.terms() - 1), later = torch::zeros_like(now);
+  for (int64_t p = series_.terms() - 2; p >= 0; --p) {
+    const double twice = p == 0 ? 1 : 2;
+    later = std::exchange(now, term(p).add_(S_->apply(now), twice).sub_(later));
+  }
+  return now;
+}
+
 // With P_p = Qᵀ T_pᵀ D and ∂c_p the divided differences of c_p:
 //
 //     ∂L/∂(γg) = Q (Σ_p (P_p Êᵀ) ∘ ∂c_p) Qᵀ,      Zᵀ D = Q Σ_p c_p P_p
