@@ -200,6 +200,16 @@ class SpectrumStore {
   virtual void save(const std::string& key, const std::vector<EigenBlock>& blocks) = 0;
 };
 
+/// Keeps T_p(S) X at sets of nodes, so that a run that goes on need not make the products with S again.
+class TermsStore {
+ public:
+  virtual ~TermsStore() = default;
+  /// The terms that are kept under this key; none where there are none.
+  virtual std::vector<torch::Tensor> load(const std::string& key) = 0;
+  /// `seconds`: what making them took.
+  virtual void save(const std::string& key, const std::vector<torch::Tensor>& terms, double seconds) = 0;
+};
+
 struct SolverOptions {
   double gamma = 0.8;
   double epsilon = 1e-12;
@@ -212,10 +222,11 @@ struct SolverOptions {
   int64_t eigenpairs = 0;  // truncated: of S, those of largest magnitude; 0: 64, or all of a smaller graph
   bool fixed_features = true;  // sparse: the same X is solved for many F, so products of S with it are kept
   /// sparse: a limit on the memory of the process, in bytes; 0: none. T_p(S) X at the nodes that are read is
-  /// formed for as many columns of X at a time as the limit leaves room for, with the same bits. ResourceError
-  /// where it leaves none.
+  /// formed for as many columns of X at a time as the limit leaves room for, with the same bits.
+  /// ResourceError where it leaves none.
   uint64_t memory = 0;
   SpectrumStore* store = nullptr;  // spectral and krylov: keeps eigenbases between runs; not owned
+  std::shared_ptr<TermsStore> terms = nullptr;  // sparse, on an S with a fingerprint; null: nothing is kept
 };
 
 /// A solver for one graph. Its functions check their arguments, and calls from several threads are executed

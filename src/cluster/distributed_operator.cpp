@@ -19,6 +19,7 @@
 #include "eignn/error.h"
 #include "equilibrium/large_pages.h"
 #include "equilibrium/sparse_kernel.h"
+#include "graph/content_hash.h"
 #include "graph/scaled_weight.h"
 
 namespace eignn {
@@ -169,6 +170,7 @@ class LocalRows {
 
   torch::Tensor sums() const { return row_sums(A_, options_); }
   const Border& border() const { return *border_; }
+  const std::string& content() const { return content_; }
   int64_t rows() const { return own_; }
   int64_t entries() const { return entries_; }
 
@@ -220,6 +222,14 @@ class LocalRows {
         }
       });
     });
+    ContentHash hash;
+    hash.add(&A_.first, sizeof A_.first);
+    hash.add(A_.begin);
+    hash.add(A_.target);
+    hash.add(A_.weight);
+    hash.add(row_factor, static_cast<size_t>(of_rows.nbytes()));
+    hash.add(column_factor, static_cast<size_t>(of_columns.nbytes()));
+    content_ = hash.hex();
     A_ = {};
     others_ = NodeSet(0);
   }
@@ -329,6 +339,7 @@ class LocalRows {
   std::vector<double> diagonal_;
   int64_t entries_ = 0;
   std::vector<int64_t> part_;
+  std::string content_;  // a hash of it
   mutable torch::Tensor buffer_;
 };
 
@@ -386,6 +397,8 @@ class RowOperator : public NodeOperator {
     return {squares[0], squares[1]};
   }
 
+  std::string fingerprint() const override { return rows_->content(); }
+
   ProductSize size() const {
     return {rows_->rows(), rows_->entries(), rows_->border().fetched, rows_->border().given()};
   }
@@ -429,6 +442,7 @@ class GridOperator : public NodeOperator, public ColumnShares {
   torch::Tensor sum(torch::Tensor of_nodes_here) const override { return all_.sum(of_nodes_here); }
   int64_t count(int64_t here) const override { return all_.sum(here); }
   torch::Tensor agreed(torch::Tensor here) const override { return all_.of_first(here); }
+  std::string fingerprint() const override { return part_->fingerprint(); }
   const ColumnShares* column_shares() const override { return this; }
 
   const std::shared_ptr<const NodeOperator>& nodes() const override { return nodes_; }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace eignn {
@@ -59,6 +60,10 @@ class NodeOperator {
 
   /// All of S, where it is in this process's memory and kernels may read it; null otherwise.
   virtual const SparseProduct* in_memory() const { return nullptr; }
+
+  /// A name of the rows of S that this process has, by their content, under which results may be kept. Empty:
+  /// it has none.
+  virtual std::string fingerprint() const { return {}; }
 
   /// How columns are spread over processes besides the rows; null where each process works on all columns of
   /// its rows.

@@ -26,6 +26,7 @@
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "run/saving_pace.h"
+#include "run/terms_folder.h"
 #include "run/training_record.h"
 #include "train/assemble.h"
 #include "train/calibration.h"
@@ -418,7 +419,10 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
     write_prediction_sets(folder->path() + "/prediction_sets.csv", dataset, scores, *summary.conformal,
                           summary.calibration ? summary.calibration->temperature : 1,
                           trainer.judge().targets);
-  trainer.on_first([&] { folder->finish(summary); });
+  trainer.on_first([&] {
+    folder->finish(summary);
+    if (trainer.ranks()) remove_terms(folder->path());
+  });
 }
 
 TrainConfig saved_config(const std::string& folder) {
@@ -459,7 +463,11 @@ RunOutcome run_training(const RunRequest& request) {
   if (ranks && ranks->any(to_toml(config) != ranks->of_first(to_toml(config))))
     throw ArgumentError("", "the processes were given different settings", "start all with one command");
   std::optional<Dataset> own, part;
-  if (ranks && !request.data) part = spread_from_shards(config, *request.spread);
+  std::optional<SpreadOptions> spreading;
+  if (ranks) spreading = *request.spread;
+  if (ranks && !request.folder.empty() && !spreading->terms)
+    spreading->terms = std::make_shared<TermsFolder>(request.folder);
+  if (ranks && !request.data) part = spread_from_shards(config, *spreading);
   const Dataset& read = part ? *part : request.data ? *request.data : own.emplace(load_dataset(config));
   std::optional<Dataset> as_begun;
   if (request.resume && read.reduction && !ranks)
@@ -484,7 +492,7 @@ RunOutcome run_training(const RunRequest& request) {
     if (!request.resume) warn_of_thin_data(whole, whole.splits[summary.split], config, /*parameters=*/0);
     record_of_whole = record_of(whole, whole.splits[summary.split]);
     if (!ranks->is_first()) record_of_whole->nodes.reset();  // for the checkpoint, which the first one writes
-    part = spread(own ? std::move(*own) : whole, config, *request.spread);
+    part = spread(own ? std::move(*own) : whole, config, *spreading);
     own.reset();
   }
   const Dataset& dataset = part ? *part : whole;

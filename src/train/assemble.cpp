@@ -159,8 +159,10 @@ std::shared_ptr<Model> spread_model(const Dataset& dataset, const TrainConfig& c
   const auto without_arcs = std::make_shared<Propagation>(make_propagation(dataset.graph));
   const auto X =
       model.encoder > 0 ? dataset.features : dense_matrix(dataset.features, "eignn without an encoder");
-  return make_eignn(make_sparse(without_arcs, solver_options(c), dataset.spread->S), X, dataset.classes,
-                    model, stream_seed(c.seed, Stream::start));
+  SolverOptions options = solver_options(c);
+  options.terms = dataset.spread->terms;
+  return make_eignn(make_sparse(without_arcs, options, dataset.spread->S), X, dataset.classes, model,
+                    stream_seed(c.seed, Stream::start));
 }
 
 }  // namespace

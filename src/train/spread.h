@@ -16,9 +16,10 @@ namespace eignn {
 /// What the processes of one job share, and how.
 struct SpreadOptions {
   Ranks ranks;
-  std::optional<Grid> grid;    // nothing: the fewest parts of the rows that fit into memory
-  int64_t processes_here = 1;  // on this machine
-  int64_t threads = 1;         // of this process, where the settings leave it open
+  std::optional<Grid> grid;                     // nothing: the fewest parts of the rows that fit into memory
+  int64_t processes_here = 1;                   // on this machine
+  int64_t threads = 1;                          // of this process, where the settings leave it open
+  std::shared_ptr<TermsStore> terms = nullptr;  // keeps T_p(S) X at the labelled nodes; null: nothing does
 };
 
 /// What a process knows of the others' nodes. The Dataset beside it has this process's own alone: their
@@ -27,8 +28,9 @@ struct Spread {
   Ranks ranks;
   NodeRanges ranges;
   std::shared_ptr<const NodeOperator> S;
-  Metric metric = Metric::accuracy;  // resolved on all nodes
-  double weight_scale = 0;           // of the weights of all arcs; 0: they have none
+  Metric metric = Metric::accuracy;   // resolved on all nodes
+  std::shared_ptr<TermsStore> terms;  // may be null
+  double weight_scale = 0;            // of the weights of all arcs; 0: they have none
   std::vector<torch::Tensor>
       train_places;  // of each split: the places of the nodes here in its training part
 

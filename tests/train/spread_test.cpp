@@ -8,10 +8,15 @@
 #include <fstream>
 #include <functional>
 #include <mutex>
+#include <random>
 #include <sstream>
 
+#include "data/shard_writer.h"
+#include "data/streamed_dataset.h"
 #include "eignn/error.h"
+#include "run/terms_folder.h"
 #include "run/train_run.h"
+#include "support/datasets.h"
 #include "support/message_of.h"
 #include "support/temporary_folder.h"
 #include "support/thread_transport.h"
@@ -146,6 +151,64 @@ TEST(SpreadTraining, TakesWeightsOfArcsAndEveryKindOfLabel) {
   }
 }
 
+// A folder of shards with random arcs, three features and labels with gaps.
+void write_shards(const std::string& path, bool weighted) {
+  constexpr int64_t nodes = 61;
+  std::mt19937_64 random(5);
+  RawDataset set;
+  set.name = "set";
+  set.format = "test";
+  set.path = "memory";
+  set.arcs.nodes = nodes;
+  for (int64_t a = 0; a < 150; ++a) {
+    set.arcs.source.push_back(static_cast<int64_t>(random() % nodes));
+    set.arcs.target.push_back(static_cast<int64_t>(random() % nodes));
+    if (weighted) set.arcs.weight.push_back(static_cast<double>(1 + random() % 7) / 4);
+  }
+  std::vector<float> features;
+  for (int64_t k = 0; k < 3 * nodes; ++k) features.push_back(static_cast<float>(random() % 1000) / 500);
+  set.features = array_of({nodes, 3}, features);
+  for (int64_t v = 0; v < nodes; ++v)
+    set.labels.push_back(v % 7 == 0 ? -1 : static_cast<int64_t>(random() % 3));
+  set.classes = 3;
+  NodeSplit split;
+  for (int64_t v = 0; v < nodes; ++v)
+    (v % 3 == 0 ? split.train : v % 3 == 1 ? split.val : split.test).push_back(v);
+  set.splits.push_back(split);
+  ShardOptions options;
+  options.shards = 4;
+  write_sharded(streamed(std::move(set)), path, options);
+}
+
+TEST(SpreadTraining, ReadsItsOwnRowsOfShards) {
+  const TemporaryFolder folder;
+  for (const bool weighted : {false, true}) {
+    const std::string path = folder.path(weighted ? "weighted" : "plain");
+    write_shards(path, weighted);
+    for (const Settings& more :
+         {Settings{}, Settings{{"direction", "out"}, {"normalise", "out-in"}},
+          Settings{{"feature-norm", "standard"}, {"dropout", "0.3"}, {"head", "l2"}}}) {
+      Settings settings = more;
+      settings["dataset"] = path;
+      const TrainConfig config = config_of(settings);
+      const Outcome one = in_one(config);
+      for (const Grid grid : {Grid{2, 1}, Grid{4, 1}, Grid{1, 2}})
+        expect_alike(on_grid(config, grid), one, 1e-12);
+    }
+  }
+  // Predictions are called by the numbers of all nodes.
+  const TrainConfig config = config_of({{"dataset", folder.path("plain")}});
+  on_grid(config, {3, 1}, folder.path("run"));
+  std::istringstream lines(text_of(folder.path("run/predictions.csv")));
+  std::string line;
+  std::getline(lines, line);
+  for (int64_t v = 0; v < 61; ++v) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(line.substr(0, line.find(',')), std::to_string(v));
+  }
+  EXPECT_FALSE(load_model(folder.path("run")).recognise(load(folder.path("plain"))).remembers);
+}
+
 TEST(SpreadTraining, WritesTheFolderOfOneProcess) {
   const TemporaryFolder folder;
   const TrainConfig config = config_of({});
@@ -189,6 +252,66 @@ TEST(SpreadTraining, GoesOnWithAnInterruptedRunOnAnotherGrid) {
     ASSERT_EQ(rest.epochs.size(), whole.epochs.size() - 5);
     EXPECT_NEAR(rest.epochs.back().train_loss, whole.epochs.back().train_loss, 1e-12);
     EXPECT_NEAR(rest.result.loss.test, whole.result.loss.test, 1e-12);
+  }
+}
+
+// A store that notes what is asked of it.
+class NotedTerms : public TermsStore {
+ public:
+  explicit NotedTerms(const std::string& folder) : kept_(folder, /*worth=*/0) {}
+  std::vector<torch::Tensor> load(const std::string& key) override {
+    auto terms = kept_.load(key);
+    (terms.empty() ? missed : found).push_back(key);
+    return terms;
+  }
+  void save(const std::string& key, const std::vector<torch::Tensor>& terms, double seconds) override {
+    saved.push_back(key);
+    kept_.save(key, terms, seconds);
+  }
+  std::vector<std::string> found, missed, saved;
+
+ private:
+  TermsFolder kept_;
+};
+
+TEST(SpreadTraining, KeepsItsProductsWithSForTheNextRun) {
+  const TemporaryFolder folder;
+  const auto train = [&](const Settings& settings, Grid grid, std::vector<NotedTerms>& stores) {
+    const TrainConfig config = config_of(settings);
+    const auto size = static_cast<size_t>(grid.rows * grid.columns);
+    for (size_t k = 0; k < size; ++k) stores.emplace_back(folder.path("run"));
+    Outcome out;
+    in_threads(static_cast<int>(size), [&](const auto& transport) {
+      SpreadOptions spread{Ranks(transport), grid};
+      spread.terms =
+          std::shared_ptr<TermsStore>(&stores[static_cast<size_t>(transport->rank())], [](auto*) {});
+      Outcome here;
+      RunRequest request;
+      request.config = config;
+      request.hooks = noting(here);
+      request.spread = &spread;
+      here.result = run_training(request).result;
+      if (spread.ranks.is_first()) out = here;
+    });
+    return out;
+  };
+  for (const Grid grid : {Grid{3, 1}, Grid{2, 2}}) {
+    std::vector<NotedTerms> first, second, other;
+    const Outcome one = train({}, grid, first), again = train({}, grid, second);
+    expect_alike(again, one, 0);
+    for (size_t k = 0; k < first.size(); ++k) {
+      EXPECT_FALSE(first[k].saved.empty());
+      EXPECT_TRUE(first[k].found.empty());
+      EXPECT_TRUE(second[k].saved.empty());  // nothing was made again
+      EXPECT_TRUE(second[k].missed.empty());
+    }
+    train({{"self-loops", "off"}}, grid, other);  // another S
+    for (const auto& store : other) EXPECT_TRUE(store.found.empty());
+    // Without the file of one process all make the products again.
+    std::filesystem::remove(folder.path("run/propagated/" + first[1].saved[0] + ".safetensors"));
+    std::vector<NotedTerms> third;
+    expect_alike(train({}, grid, third), one, 0);
+    for (const auto& store : third) EXPECT_FALSE(store.saved.empty());
   }
 }
 

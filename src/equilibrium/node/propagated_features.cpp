@@ -10,6 +10,8 @@
 #include "equilibrium/large_pages.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/sparse_kernel.h"
+#include "equilibrium/stopwatch.h"
+#include "graph/content_hash.h"
 
 namespace eignn {
 
@@ -23,13 +25,14 @@ int64_t line_of(const torch::Tensor& X) {
 }  // namespace
 
 PropagatedFeatures::PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X,
-                                       MemoryBudget budget)
+                                       MemoryBudget budget, std::shared_ptr<TermsStore> store)
     : S_(std::move(S)),
       X_(std::move(X)),
       norm_(norm_of(*S_, X_)),
       of_share_(S_),
       share_(X_),
-      budget_(std::move(budget)) {
+      budget_(std::move(budget)),
+      store_(S_->fingerprint().empty() ? nullptr : std::move(store)) {
   if (const ColumnShares* shares = S_->column_shares()) {
     of_share_ = shares->nodes();
     share_ = shares->share(X_, /*unit=*/1);
@@ -105,6 +108,7 @@ PropagatedFeatures::NodeSet& PropagatedFeatures::set_at(const torch::Tensor& ind
     const ColumnShares* shares = S_->column_shares();
     set = &sets_.add(index, {{},
                              S_->count(index.size(0)),
+                             {},
                              shares ? shares->rows_at(index) : ColumnShares::Rows{index.clone(), {}}});
   }
   if (sets_.entries().size() == 1 || bytes() <= 2 * most_bytes()) return *set;
@@ -151,12 +155,10 @@ int64_t PropagatedFeatures::lines_at_once(int64_t nodes, int64_t terms) const {
 }
 
 // Some terms more than are asked for, since each further one would cost all products again.
-const std::vector<torch::Tensor>& PropagatedFeatures::within_budget(int64_t count, NodeSet& set) {
+void PropagatedFeatures::within_budget(int64_t count, NodeSet& set) {
   const auto have = static_cast<int64_t>(set.terms.size());
-  if (have >= count) return set.terms;
   const int64_t more = count + count / 4 + 1, wanted = affordable(set.nodes, more) ? more : count;
   replay(wanted, lines_at_once(set.nodes, wanted - have), set);
-  return set.terms;
 }
 
 // One step of the recurrence. The new term is added to the requested set, and to other sets that have all
@@ -178,25 +180,70 @@ void PropagatedFeatures::append_current_term(NodeSet& set) const {
   set.terms.push_back(all_columns(rows, set));
 }
 
+// Of the rows of S and X and the nodes that this process has.
+std::string PropagatedFeatures::key_of(const torch::Tensor& index) {
+  const auto add = [](ContentHash& hash, const torch::Tensor& t) {
+    const auto bytes = t.contiguous();
+    hash.add(bytes.data_ptr(), bytes.nbytes());
+  };
+  if (content_.empty()) {
+    ContentHash hash;
+    const std::string S = S_->fingerprint();
+    hash.add(S.data(), S.size());
+    add(hash, share_);
+    content_ = hash.hex();
+  }
+  ContentHash hash;
+  hash.add(content_.data(), content_.size());
+  const std::vector<int64_t> shape = {S_->rows(), S_->rows_here(), X_.size(1), share_.size(1),
+                                      static_cast<int64_t>(X_.element_size())};
+  hash.add(shape);
+  add(hash, index);
+  return hash.hex();
+}
+
+// Takes the terms that are kept, where every process has kept its own and as many of them.
+void PropagatedFeatures::take_kept(NodeSet& set) const {
+  auto terms = store_->load(set.key);
+  const int64_t processes = S_->count(1), mine = static_cast<int64_t>(terms.size()), all = S_->count(mine);
+  const bool fits = std::all_of(terms.begin(), terms.end(), [&](const torch::Tensor& term) {
+    return term.dim() == 2 && term.scalar_type() == X_.scalar_type() && term.size(1) == X_.size(1) &&
+           term.size(0) == terms[0].size(0);
+  });
+  const bool alike = mine > 0 && fits && mine * processes == all;
+  if (S_->count(alike ? 1 : 0) == processes) set.terms = std::move(terms);
+}
+
 const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& index, int64_t count) {
   try {
     NodeSet& set = set_at(index);
-    const auto have = [&] { return static_cast<int64_t>(set.terms.size()); };
-    if (budget_.is_limited()) return within_budget(count, set);
-    if (have() >= count) return set.terms;
-    if (sweeps_.empty())
-      for (int64_t from = 0; from < share_.size(1); from += sweeps_.back().columns)
-        sweeps_.emplace_back(share_, from);
-    replay(std::min(count, sweeps_[0].term), most_lines, set);
-    if (have() < count && have() == sweeps_[0].term) append_current_term(set);
-    while (have() < count) {
-      check_interrupt();
-      advance_with(set);
+    if (store_ && set.key.empty()) {
+      set.key = key_of(index);
+      take_kept(set);
     }
+    const size_t before = set.terms.size();
+    const Stopwatch watch;
+    make_terms(count, set);
+    if (store_ && set.terms.size() > before) store_->save(set.key, set.terms, watch.seconds());
     return set.terms;
   } catch (...) {  // the last term of a set may be incomplete
     forget();
     throw;
+  }
+}
+
+void PropagatedFeatures::make_terms(int64_t count, NodeSet& set) {
+  const auto have = [&] { return static_cast<int64_t>(set.terms.size()); };
+  if (have() >= count) return;
+  if (budget_.is_limited()) return within_budget(count, set);
+  if (sweeps_.empty())
+    for (int64_t from = 0; from < share_.size(1); from += sweeps_.back().columns)
+      sweeps_.emplace_back(share_, from);
+  replay(std::min(count, sweeps_[0].term), most_lines, set);
+  if (have() < count && have() == sweeps_[0].term) append_current_term(set);
+  while (have() < count) {
+    check_interrupt();
+    advance_with(set);
   }
 }
 

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "eignn/solver.h"
 #include "equilibrium/kernel_arguments.h"
 #include "equilibrium/memory_budget.h"
 #include "equilibrium/node_operator.h"
@@ -21,7 +23,8 @@ namespace eignn {
 /// interrupted.
 class PropagatedFeatures {
  public:
-  PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X, MemoryBudget budget = {});
+  PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X, MemoryBudget budget = {},
+                     std::shared_ptr<TermsStore> store = nullptr);
 
   /// ‖X‖
   double norm() const { return norm_; }
@@ -58,12 +61,16 @@ class PropagatedFeatures {
   struct NodeSet {
     std::vector<torch::Tensor> terms;
     int64_t nodes;             // of all processes
+    std::string key;           // under which the terms are kept; empty: they are not
     ColumnShares::Rows place;  // of `share_`
   };
   NodeSet& set_at(const torch::Tensor& index);
+  void make_terms(int64_t count, NodeSet& set);
+  std::string key_of(const torch::Tensor& index);
+  void take_kept(NodeSet& set) const;
   void replay(int64_t count, int64_t lines, NodeSet& set);
   int64_t lines_at_once(int64_t nodes, int64_t terms) const;
-  const std::vector<torch::Tensor>& within_budget(int64_t count, NodeSet& set);
+  void within_budget(int64_t count, NodeSet& set);
   void advance_with(const NodeSet& asked);
   void append_current_term(NodeSet& set) const;
   torch::Tensor space_for(const NodeSet& set) const;
@@ -78,6 +85,8 @@ class PropagatedFeatures {
   std::shared_ptr<const NodeOperator> of_share_;  // the S that the products of this process are with
   torch::Tensor share_;                           // and the X: all of it, or this process's columns
   MemoryBudget budget_;
+  std::shared_ptr<TermsStore> store_;
+  std::string content_;  // a hash of S and the share, once it is asked for
   Blocks blocks_;
   std::vector<Sweep> sweeps_;  // for all columns of the share, all at the same term; empty: not begun
   NodeSetCache<NodeSet> sets_{8};
