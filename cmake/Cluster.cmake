@@ -8,11 +8,12 @@ option(EIGNN_CLUSTER "Build the plugin for several processes where PETSc and MPI
 set(EIGNN_HAVE_CLUSTER OFF)
 if(EIGNN_CLUSTER AND PkgConfig_FOUND)
   pkg_check_modules(PETSC QUIET PETSc>=3.15)
-  find_package(MPI QUIET COMPONENTS C)
-  if(PETSC_FOUND AND MPI_C_FOUND)
+  set(MPI_CXX_SKIP_MPICXX ON)  # its C++ bindings are long gone
+  find_package(MPI QUIET COMPONENTS CXX)
+  if(PETSC_FOUND AND MPI_CXX_FOUND)
     include(CheckCXXSourceCompiles)
     set(CMAKE_REQUIRED_INCLUDES ${PETSC_INCLUDE_DIRS})
-    set(CMAKE_REQUIRED_LIBRARIES ${PETSC_LINK_LIBRARIES} MPI::MPI_C)
+    set(CMAKE_REQUIRED_LIBRARIES ${PETSC_LINK_LIBRARIES} MPI::MPI_CXX)
     check_cxx_source_compiles("
       #include <petscsf.h>
       #if defined(PETSC_USE_64BIT_INDICES) || defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
@@ -28,7 +29,7 @@ if(NOT EIGNN_HAVE_CLUSTER)
   message(STATUS "One process only: PETSc (32-bit indices, real) and MPI were not found")
   return()
 endif()
-message(STATUS "Several processes: PETSc ${PETSC_VERSION}, MPI ${MPI_C_VERSION}")
+message(STATUS "Several processes: PETSc ${PETSC_VERSION}, MPI ${MPI_CXX_VERSION}")
 
 add_library(eignn-cluster MODULE src/cluster/petsc_transport.cpp)
 set_target_properties(eignn-cluster PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON INSTALL_RPATH_USE_LINK_PATH ON)
@@ -36,8 +37,6 @@ target_compile_features(eignn-cluster PRIVATE cxx_std_17)
 target_include_directories(eignn-cluster PRIVATE src)
 # Not with the flags of PETSc's own build.
 target_include_directories(eignn-cluster SYSTEM PRIVATE ${PETSC_INCLUDE_DIRS})
-target_link_libraries(eignn-cluster PRIVATE eignn_warnings ${PETSC_LINK_LIBRARIES} MPI::MPI_C ${CMAKE_DL_LIBS})
-# MPI's own C++ bindings are long gone.
-target_compile_definitions(eignn-cluster PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+target_link_libraries(eignn-cluster PRIVATE eignn_warnings ${PETSC_LINK_LIBRARIES} MPI::MPI_CXX ${CMAKE_DL_LIBS})
 add_dependencies(eignn-engine eignn-cluster)
 install(TARGETS eignn-cluster LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -316,7 +316,7 @@ class LocalRows {
   torch::Tensor with_halo(const torch::Tensor& Z, int64_t width, int64_t begin) const {
     const int64_t all = own_ + border_->fetched, columns = Z.size(1);
     if (!buffer_.defined() || buffer_.size(1) != width || buffer_.scalar_type() != Z.scalar_type()) {
-      buffer_ = {};
+      buffer_.reset();
       buffer_ = in_large_pages({all, width}, Z.options());
     }
     buffer_.narrow(0, 0, own_).narrow(1, begin, columns).copy_(Z);
@@ -434,10 +434,10 @@ class GridOperator : public NodeOperator, public ColumnShares {
   int64_t entries() const override { return nodes_->entries(); }
   bool symmetric() const override { return nodes_->symmetric(); }
   torch::Tensor apply(const torch::Tensor& Z) const override {
-    return whole(nodes_->apply(share(Z, line_)), Z.size(1), line_);
+    return whole(nodes_->apply(share(Z, line_)), Z.size(1), line_, {});
   }
   torch::Tensor apply_transposed(const torch::Tensor& Z) const override {
-    return whole(nodes_->apply_transposed(share(Z, line_)), Z.size(1), line_);
+    return whole(nodes_->apply_transposed(share(Z, line_)), Z.size(1), line_, {});
   }
   torch::Tensor sum(torch::Tensor of_nodes_here) const override { return all_.sum(of_nodes_here); }
   int64_t count(int64_t here) const override { return all_.sum(here); }

@@ -158,8 +158,7 @@ Dataset spread(Dataset whole, const TrainConfig& c, const SpreadOptions& options
   const Grid grid = spread_grid(static_cast<double>(whole.nodes()),
                                 static_cast<double>(2 * whole.graph.arcs() + whole.nodes()),
                                 whole.feature_count(), graph->weighted(), c, options);
-  auto out = std::make_shared<Spread>(Spread{ranks, spread_rows(*graph, grid), nullptr});
-  out->terms = options.terms;
+  auto out = std::make_shared<Spread>(ranks, spread_rows(*graph, grid), options.terms);
   PropagationOptions propagation = c.propagation;
   if (graph->weighted())
     propagation.weight_scale = out->weight_scale = scale_of_weights(whole.graph, c.propagation);

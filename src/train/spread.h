@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cluster/distributed_operator.h"
 #include "cluster/ranks.h"
 #include "eignn/dataset.h"
 #include "eignn/options.h"
+#include "eignn/solver.h"
 
 namespace eignn {
 
@@ -25,6 +27,9 @@ struct SpreadOptions {
 /// What a process knows of the others' nodes. The Dataset beside it has this process's own alone: their
 /// features, labels and places in the splits, numbered from 0, and no arcs, which are in S.
 struct Spread {
+  Spread(Ranks among, NodeRanges spread, std::shared_ptr<TermsStore> store)
+      : ranks(std::move(among)), ranges(std::move(spread)), terms(std::move(store)) {}
+
   Ranks ranks;
   NodeRanges ranges;
   std::shared_ptr<const NodeOperator> S;

@@ -117,8 +117,7 @@ std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOpti
       spread_grid(static_cast<double>(header.nodes),
                   static_cast<double>(folder.arcs_before(header.nodes, ArcEnds::both) + header.nodes),
                   header.features, weighted, c, options);
-  auto out = std::make_shared<Spread>(Spread{ranks, spread_rows(graph, grid), nullptr});
-  out->terms = options.terms;
+  auto out = std::make_shared<Spread>(ranks, spread_rows(graph, grid), options.terms);
   const auto rank = static_cast<size_t>(ranks.rank());
   const int64_t first = out->ranges.first_of_process[rank], last = out->ranges.first_of_process[rank + 1];
   PropagationOptions propagation = c.propagation;

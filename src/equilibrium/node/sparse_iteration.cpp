@@ -112,7 +112,7 @@ torch::Tensor SparseIteration::solve(double x_norm, bool adjoint, int64_t& count
                       [&](int64_t first, int64_t columns, torch::Tensor& to) {
                         to.copy_(X.narrow(1, first - range.first, columns));
                       });
-    X = {};
+    X.reset();
     Z = shares->whole(Z, all, line_);
   } else {
     Z = solve_columns(*S_, {0, all}, norm, adjoint, count,
