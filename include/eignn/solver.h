@@ -207,8 +207,8 @@ struct SolverOptions {
   int64_t eigenpairs = 0;  // truncated: of S, those of largest magnitude; 0: 64, or all of a smaller graph
   bool fixed_features = true;  // sparse: the same X is solved for many F, so products of S with it are kept
   /// sparse: a limit on the memory of the process, in bytes; 0: none. T_p(S) X at the nodes that are read is
-  /// formed for as many columns of X at a time as the limit leaves room for, with the same bits. ResourceError
-  /// where it leaves none.
+  /// formed for as many columns of X at a time as the limit leaves room for, with the same bits.
+  /// ResourceError where it leaves none.
   uint64_t memory = 0;
   SpectrumStore* store = nullptr;  // spectral and krylov: keeps eigenbases between runs; not owned
 };

@@ -32,8 +32,8 @@ double scaled_weight(double weight, double scale) {
   return w;
 }
 
-// Appends the rows of Â = A (+ I); a loop of the data adds to the 1 of I. each_arc(i, put) calls put(j, w) for
-// the arcs of row i, ascending.
+// Appends the rows of Â = A (+ I); a loop of the data adds to the 1 of I. each_arc(i, put) calls put(j, w)
+// for the arcs of row i, ascending.
 template <class EachArc>
 void add_rows(bool weighted, bool self_loops, double scale, const EachArc& each_arc, Propagation& S) {
   for (int64_t i = 0; i < S.nodes; ++i) {

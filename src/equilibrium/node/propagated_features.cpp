@@ -95,8 +95,8 @@ void PropagatedFeatures::replay(const torch::Tensor& index, int64_t count, int64
   for (int64_t from = 0; from < X_.size(1);) {
     Sweep sweep(X_, from, lines);
     ++blocks_.count;
-    blocks_.largest_bytes = std::max(
-        blocks_.largest_bytes, static_cast<int64_t>(sweep.now.nbytes() + sweep.last.nbytes()));
+    blocks_.largest_bytes =
+        std::max(blocks_.largest_bytes, static_cast<int64_t>(sweep.now.nbytes() + sweep.last.nbytes()));
     for (;; sweep.advance(*S_)) {
       check_interrupt();
       if (sweep.term >= first) sweep.write(index, terms[sweep.term]);
@@ -114,10 +114,10 @@ int64_t PropagatedFeatures::lines_at_once(int64_t nodes, int64_t terms) const {
   const double kept = rows * static_cast<double>(terms) * width * number;
   // Two matrices, and the rows that are taken from them before they are kept.
   const double of_a_line = (2 * static_cast<double>(X_.size(0)) + rows) * cache_line;
-  budget_.require(kept + of_a_line,
-                  fmt::format("T_p(S) X at {} nodes, {} columns at a time,", nodes,
-                              std::min(line_of(X_), X_.size(1))),
-                  ", or train on fewer nodes");
+  budget_.require(
+      kept + of_a_line,
+      fmt::format("T_p(S) X at {} nodes, {} columns at a time,", nodes, std::min(line_of(X_), X_.size(1))),
+      ", or train on fewer nodes");
   return static_cast<int64_t>(
       std::clamp((budget_.left() - kept) / of_a_line, 1.0, static_cast<double>(most_lines)));
 }

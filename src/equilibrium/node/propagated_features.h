@@ -14,10 +14,11 @@
 
 namespace eignn {
 
-/// Of one symmetric S and one X. Without a limit on the memory the recurrence is kept for all columns of X, so
-/// that further terms cost one product each. With a limit it runs again from the start for each set of nodes,
-/// a block of columns at a time, as wide as the limit allows. Caches the last few sets of nodes. The results do not depend on what is
-/// cached, so that a resumed run has the same results as one that was not interrupted.
+/// Of one symmetric S and one X. Without a limit on the memory the recurrence is kept for all columns of X,
+/// so that further terms cost one product each. With a limit it runs again from the start for each set of
+/// nodes, a block of columns at a time, as wide as the limit allows. Caches the last few sets of nodes. The
+/// results do not depend on what is cached, so that a resumed run has the same results as one that was not
+/// interrupted.
 class PropagatedFeatures {
  public:
   PropagatedFeatures(std::shared_ptr<const NodeOperator> S, torch::Tensor X, MemoryBudget budget = {});

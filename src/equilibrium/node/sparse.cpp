@@ -173,7 +173,8 @@ class SparseEquilibrium : public Equilibrium {
 
   // Z̃, and the two buffers of a block of columns.
   void require_memory_for_Z() const {
-    const auto number = static_cast<double>(X_.element_size()), columns = static_cast<double>(iteration_.Q().size(1)),
+    const auto number = static_cast<double>(X_.element_size()),
+               columns = static_cast<double>(iteration_.Q().size(1)),
                block = std::min(columns, static_cast<double>(most_lines * cache_line) / number);
     MemoryBudget{iteration_.options().memory}.require(
         static_cast<double>(X_.size(0)) * (columns + 2 * block) * number,
@@ -204,10 +205,9 @@ class SparseSolver : public Solver {
     // An X that requires a gradient will change, and its gradient needs Z at all nodes anyway.
     std::shared_ptr<PropagatedFeatures> features;
     if (product_->symmetric() && options_.fixed_features && !X.requires_grad())
-      features = features_.get(
-          X, [&](const torch::Tensor& x) {
-            return std::make_shared<PropagatedFeatures>(product_, x, MemoryBudget{options_.memory});
-          });
+      features = features_.get(X, [&](const torch::Tensor& x) {
+        return std::make_shared<PropagatedFeatures>(product_, x, MemoryBudget{options_.memory});
+      });
     // A GPU waits longer for the eigenvectors of a small g than for products with it.
     if (options_.device.is_cuda() && !features)
       if (auto solved = solve_without_eigenbasis(product_, F, X, options_)) return solved;
