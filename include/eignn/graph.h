@@ -20,8 +20,8 @@ struct Graph {
 
   /// The graph with the arcs source[k] → target[k]; duplicates are merged. With `weight`, a number for each
   /// arc, the weights of duplicates are added up, and arcs of weight 0 are left out. Throws ArgumentError
-  /// when an id is negative or not below `nodes`, or a weight is negative or not finite; ResourceError for more
-  /// than 2147483647 nodes, and where so many do not fit into memory.
+  /// when an id is negative or not below `nodes`, or a weight is negative or not finite; ResourceError for
+  /// more than 2147483647 nodes, and where so many do not fit into memory.
   static Graph from_arcs(int64_t nodes, const std::vector<int64_t>& source,
                          const std::vector<int64_t>& target, const std::vector<double>& weight = {});
 

@@ -104,7 +104,8 @@ std::tuple<torch::Tensor, torch::Tensor, torch::Tensor> parts_of(const Propagati
   std::vector<double> values(S.column.size());
   for (int64_t v = 0; v < S.nodes; ++v)
     for (int64_t k = S.row_begin[v]; k < S.row_begin[v + 1]; ++k) values[k] = S.value(v, k);
-  return {tensor_of(S.row_begin, torch::kInt64), tensor_of(std::vector<int64_t>(S.column.begin(), S.column.end()), torch::kInt64),
+  return {tensor_of(S.row_begin, torch::kInt64),
+          tensor_of(std::vector<int64_t>(S.column.begin(), S.column.end()), torch::kInt64),
           tensor_of(values, torch::kFloat64)};
 }
 

@@ -79,9 +79,11 @@ void work(const CLI::App& command, const Flags& flags) {
   TrainConfig config;
   assign(config, flags.settings.given());
   const ShardSummary set = write(flags, config.edge_weights);
-  Json json = {{"name", set.name},         {"format", set.format},     {"nodes", set.nodes},
-               {"arcs_in_file", set.arcs_in_file}, {"weighted", set.weighted}, {"features", set.features},
-               {"classes", set.classes},   {"splits", set.splits},     {"out", flags.out}};
+  Json json = {{"name", set.name},         {"format", set.format},
+               {"nodes", set.nodes},       {"arcs_in_file", set.arcs_in_file},
+               {"weighted", set.weighted}, {"features", set.features},
+               {"classes", set.classes},   {"splits", set.splits},
+               {"out", flags.out}};
   if (set.shards > 0) {
     json["shards"] = set.shards;
     json["arcs"] = set.arcs;

@@ -309,10 +309,12 @@ void add_convert(CLI::App& app) {
   command->add_option("--labels", flags->files.labels, "Your own graph: .npy or .csv");
   command->add_option("--splits", flags->files.splits, "Your own graph: .csv");
   flags->settings.add(*command, std::vector<std::string>{"edge-weights"});
-  add_whole(*command, "--shards", flags->shards,
-            "Write a folder that need not fit into memory, its arrays in so many files each: arcs are sorted on "
-            "disk");
-  command->add_option("--memory", flags->memory, "With --shards: the memory to sort in, such as 500M; 2G by default");
+  add_whole(
+      *command, "--shards", flags->shards,
+      "Write a folder that need not fit into memory, its arrays in so many files each: arcs are sorted on "
+      "disk");
+  command->add_option("--memory", flags->memory,
+                      "With --shards: the memory to sort in, such as 500M; 2G by default");
   command->add_option("--out", flags->out, "FILE.npz, or a folder to make");
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] { run_convert(*command, *flags); });

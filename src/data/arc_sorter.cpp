@@ -88,9 +88,9 @@ class ArcSorter::SortOf : public Sort {
       if constexpr (std::is_same_v<Record, Weighted>) arc->weight += record.weight;
     }
     if (arc->weight > std::numeric_limits<double>::max())
-      throw ArgumentError(
-          "weight", fmt::format("the weights of {} -> {} add up to infinity", arc->source, arc->target),
-          "divide all weights by a large number");
+      throw ArgumentError("weight",
+                          fmt::format("the weights of {} -> {} add up to infinity", arc->source, arc->target),
+                          "divide all weights by a large number");
     return true;
   }
 

@@ -13,9 +13,9 @@ namespace eignn {
 /// bytes. take_weights() settles whether its weights are used.
 ArcList read_graph(const std::string& path, const std::string& format);
 
-/// The same graph a piece at a time, its weights settled as `weights` says (take_weights). An edge list, which
-/// may be packed by gzip, and a .npy that can be mapped are never in memory as a whole; other formats are one
-/// piece.
+/// The same graph a piece at a time, its weights settled as `weights` says (take_weights). An edge list,
+/// which may be packed by gzip, and a .npy that can be mapped are never in memory as a whole; other formats
+/// are one piece.
 void each_arcs(const std::string& path, EdgeWeights weights, const TakeArcs& take);
 
 /// The arcs of an integer array (E, 2), one arc (source, target) per row; it states no number of nodes.

@@ -1,5 +1,6 @@
 #include "data/mapped_array.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
@@ -43,7 +44,7 @@ Array MappedArray::rows(int64_t first, int64_t last) const {
 }
 
 void MappedArray::forget(int64_t first, int64_t last) const {
-  const std::string_view range = bytes(first, last);
+  const std::string_view range = bytes(std::min(first, rows()), std::min(last, rows()));
   file_.forget(static_cast<size_t>(range.data() - file_.bytes().data()), range.size());
 }
 

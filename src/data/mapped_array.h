@@ -40,7 +40,7 @@ class MappedArray {
     return out;
   }
 
-  /// Lets the system drop the pages of these rows (MappedFile::forget).
+  /// Lets the system drop the pages of these rows, as far as they are there (MappedFile::forget).
   void forget(int64_t first, int64_t last) const;
 
   /// Whether a .npy file has the order of elements and bytes that can be mapped.

@@ -103,9 +103,11 @@ uint64_t bytes_of(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   const size_t unit = stop + 1 == end ? units.find(*stop) : std::string_view::npos;
-  const double bytes = unit == std::string_view::npos ? number : std::ldexp(number, 10 * (static_cast<int>(unit) + 1));
+  const double bytes =
+      unit == std::string_view::npos ? number : std::ldexp(number, 10 * (static_cast<int>(unit) + 1));
   constexpr double most = 1e18;
-  if (error != std::errc() || (stop != end && unit == std::string_view::npos) || !(bytes >= 1 && bytes <= most))
+  if (error != std::errc() || (stop != end && unit == std::string_view::npos) ||
+      !(bytes >= 1 && bytes <= most))
     throw ArgumentError("memory", fmt::format("'{}' is no amount of memory", text),
                         "give one such as 500M or 8G");
   return static_cast<uint64_t>(bytes);

@@ -11,7 +11,7 @@ namespace eignn {
 
 namespace {
 
-constexpr size_t piece = size_t{1} << 16;       // bytes that are written and hashed together
+constexpr size_t piece = size_t{1} << 16;        // bytes that are written and hashed together
 constexpr size_t header_bytes = size_t{4} * 64;  // enough for any number of rows
 
 }  // namespace

@@ -28,8 +28,8 @@ class NpyStream {
     append(values.data(), values.size() * sizeof(T));
   }
 
-  /// Writes the header and flushes the file to the disk. Returns a hash of the elements, which does not depend
-  /// on how they were cut into pieces.
+  /// Writes the header and flushes the file to the disk. Returns a hash of the elements, which does not
+  /// depend on how they were cut into pieces.
   std::string finish();
 
  private:

@@ -308,7 +308,8 @@ void each_arcs(const OgbFiles& files, int64_t nodes, const TakeArcs& take) {
 
 StreamedDataset stream_ogb(const std::string& folder, EdgeWeights weights) {
   if (weights == EdgeWeights::use)
-    throw ArgumentError("edge-weights", fmt::format("the arcs of {} have no weights", folder), "leave it out");
+    throw ArgumentError("edge-weights", fmt::format("the arcs of {} have no weights", folder),
+                        "leave it out");
   StreamedDataset out;
   out.nodes = empty_set(folder);
   const OgbFiles files = files_of(folder);

@@ -431,7 +431,8 @@ StreamedDataset stream_own_graph(const std::string& folder, EdgeWeights weights)
 
 }  // namespace
 
-const Reader own_graph_reader = {"your own graph", "features.csv or features.npy", is_own_graph,
-                                 read_own_graph,   nullptr,                        stream_own_graph};
+const Reader own_graph_reader = {"your own graph", "features.csv or features.npy",
+                                 is_own_graph,     read_own_graph,
+                                 nullptr,          stream_own_graph};
 
 }  // namespace eignn

@@ -11,10 +11,9 @@
 namespace eignn {
 
 const std::vector<const Reader*>& readers() {
-  static const std::vector<const Reader*> all = {&tables_reader,        &own_graph_reader, &compact_reader,
-                                                 &gnn_benchmark_reader, &geom_gcn_reader,  &ogb_reader,
-                                                 &ppi_reader,           &graphsage_reader, &musae_reader,
-                                                 &sharded_reader};
+  static const std::vector<const Reader*> all = {
+      &tables_reader, &own_graph_reader, &compact_reader,   &gnn_benchmark_reader, &geom_gcn_reader,
+      &ogb_reader,    &ppi_reader,       &graphsage_reader, &musae_reader,         &sharded_reader};
   return all;
 }
 

@@ -36,7 +36,7 @@ class FolderWriter {
   FolderWriter(const StreamedDataset& set, const std::string& path, const ShardOptions& options)
       : set_(set), nodes_(set.nodes), options_(options), folder_(path) {
     for (int64_t k = 0; k <= options.shards; ++k)
-      first_row_.push_back(static_cast<int64_t>(static_cast<__int128>(k) * nodes_.nodes() / options.shards));
+      first_row_.push_back(k * nodes_.nodes() / options.shards);  // both below 2^31
   }
 
   ShardSummary write() {
@@ -45,10 +45,8 @@ class FolderWriter {
     write_node_arrays();
     write_header();
     folder_.commit();
-    return {nodes_.name, nodes_.format,   nodes_.nodes(),
-            in_file_,    arcs_,           nodes_.features.shape[1],
-            classes(),   split_count(),   options_.shards,
-            weighted_,   symmetric_};
+    return {nodes_.name, nodes_.format, nodes_.nodes(),  in_file_,  arcs_,     nodes_.features.shape[1],
+            classes(),   split_count(), options_.shards, weighted_, symmetric_};
   }
 
  private:
@@ -93,8 +91,8 @@ class FolderWriter {
   void check_range(const ArcPiece& piece, size_t k) const {
     for (const int64_t id : {piece.arcs.source[k], piece.arcs.target[k]})
       if (id < 0 || id >= nodes_.nodes())
-        refuse(fmt::format("an arc names node {}, but there are {} nodes", id, nodes_.nodes()), piece.where(k),
-               fmt::format("use ids >= 0 and < {}", nodes_.nodes()));
+        refuse(fmt::format("an arc names node {}, but there are {} nodes", id, nodes_.nodes()),
+               piece.where(k), fmt::format("use ids >= 0 and < {}", nodes_.nodes()));
   }
 
   std::vector<std::string> arc_arrays() const {
@@ -206,7 +204,8 @@ class FolderWriter {
                  count = static_cast<size_t>(first_row_[k + 1]) - first;
       if (nodes_.multi_label()) {
         const auto c = static_cast<size_t>(nodes_.classes);
-        write_array("labels", k, ElementType::uint8, {nodes_.classes}, &nodes_.label_sets[first * c], count * c);
+        write_array("labels", k, ElementType::uint8, {nodes_.classes}, &nodes_.label_sets[first * c],
+                    count * c);
       } else {
         const std::vector<int32_t> labels(nodes_.labels.begin() + first_row_[k],
                                           nodes_.labels.begin() + first_row_[k + 1]);

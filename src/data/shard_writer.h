@@ -11,8 +11,8 @@
 namespace eignn {
 
 struct ShardOptions {
-  int64_t shards = 1;                        // files that each array is cut into, by equal numbers of nodes
-  uint64_t memory = uint64_t{2} << 30;       // bytes in which arcs are sorted
+  int64_t shards = 1;                   // files that each array is cut into, by equal numbers of nodes
+  uint64_t memory = uint64_t{2} << 30;  // bytes in which arcs are sorted
   EdgeWeights weights = EdgeWeights::automatic;
 
   static constexpr uint64_t least_memory = uint64_t{1} << 16;

@@ -12,7 +12,8 @@
 //   labels     (r,) integers      0, 1, …, or -1 where it is not known; or (r, c) 0 and 1
 //   labels_known    (r,) bool     optional: false where a set of labels is not known
 //   graph_id   (r,) integers      optional: the graph of each node, 0, 1, …
-//   split      (r, s) uint8       optional: of each node in each split: 0 in none of the parts, 1 to train on,
+//   split      (r, s) uint8       optional: of each node in each split: 0 in none of the parts, 1 to train
+//   on,
 //                                 2 to validate, 3 to test
 //
 // All are in C order and little endian. shards.toml says how they belong together:
@@ -190,7 +191,8 @@ struct ShardedFolder::Piece {
   int64_t first_node;  // the first row in the whole graph
 };
 
-ShardedFolder::ShardedFolder(const std::string& path) : path_(path), header_(read_header(header_path(path))) {}
+ShardedFolder::ShardedFolder(const std::string& path)
+    : path_(path), header_(read_header(header_path(path))) {}
 
 ShardedFolder::~ShardedFolder() = default;
 
@@ -240,8 +242,9 @@ struct Offsets {
 Offsets read_offsets(const MappedArray& begin, int64_t first, int64_t last, int64_t entries) {
   Offsets out{begin.values<int64_t>(first, last + 1)};
   if (out.first() < 0 || out.last() > entries || !std::is_sorted(out.at.begin(), out.at.end()))
-    refuse(fmt::format("the offsets of the rows {} to {} fall, or leave the {} entries", first, last, entries),
-           begin.path(), convert_again);
+    refuse(
+        fmt::format("the offsets of the rows {} to {} fall, or leave the {} entries", first, last, entries),
+        begin.path(), convert_again);
   return out;
 }
 
@@ -338,15 +341,16 @@ std::optional<SparseRows> ShardedFolder::feature_entries(int64_t first, int64_t 
   each_piece(first, last, [&](const Piece& piece) {
     const MappedArray& column = array("features_indices", piece.shard);
     require_one_each(column, column.rows());
-    const Offsets at = read_offsets(offsets("features_indptr", piece.shard), piece.first, piece.last,
-                                    column.rows());
+    const Offsets at =
+        read_offsets(offsets("features_indptr", piece.shard), piece.first, piece.last, column.rows());
     const int64_t before = out.begin.back() - at.first();
     for (size_t v = 1; v < at.at.size(); ++v) out.begin.push_back(at.at[v] + before);
     append(out.column, column.values<int64_t>(at.first(), at.last()));
     const MappedArray& value = array("features_data", piece.shard);
     require_one_each(value, column.rows());
     append(out.value, value.values<double>(at.first(), at.last()));
-    for (size_t k = out.column.size() - static_cast<size_t>(at.last() - at.first()); k < out.column.size(); ++k) {
+    for (size_t k = out.column.size() - static_cast<size_t>(at.last() - at.first()); k < out.column.size();
+         ++k) {
       if (out.column[k] < 0 || out.column[k] >= header_.features)
         refuse(fmt::format("an entry in column {} of {}", out.column[k], header_.features), column.path(),
                convert_again);
@@ -389,7 +393,8 @@ std::vector<int64_t> ShardedFolder::graph_of(int64_t first, int64_t last) const 
   std::vector<int64_t> out = read.as<int64_t>();
   for (const int64_t id : out)
     if (id < 0 || id >= nodes())
-      refuse(fmt::format("the graph {} among {} nodes", id, nodes()), read.origin, "number the graphs from 0");
+      refuse(fmt::format("the graph {} among {} nodes", id, nodes()), read.origin,
+             "number the graphs from 0");
   return out;
 }
 

@@ -80,8 +80,8 @@ class ShardedFolder {
   /// The nodes of this range in each split, by their numbers in the whole graph. A part may be empty here.
   std::vector<NodeSplit> splits(int64_t first, int64_t last) const;
 
-  /// The number of arcs that leave, reach, or do either (out and in counted apart, `both`) to the nodes before
-  /// this one, 0 … nodes.
+  /// The number of arcs that leave, reach, or do either (out and in counted apart, `both`) to the nodes
+  /// before this one, 0 … nodes.
   int64_t arcs_before(int64_t node, ArcEnds ends = ArcEnds::out) const;
   /// First nodes of ranges with about equally many arcs and nodes together: parts + 1 ascending numbers from
   /// 0 to nodes. Without reading more than a few offsets. ArgumentError{"parts"} unless 1 ≤ parts ≤ nodes.

@@ -20,8 +20,8 @@ using TakeArcs = std::function<void(const ArcPiece&)>;
 using TakeRows = std::function<void(const unsigned char* rows, int64_t count)>;
 
 struct StreamedDataset {
-  /// All but the arcs and the bytes of dense features: `arcs.nodes`, and the shape and type of `features`, are
-  /// set. Entries of sparse features are there.
+  /// All but the arcs and the bytes of dense features: `arcs.nodes`, and the shape and type of `features`,
+  /// are set. Entries of sparse features are there.
   RawDataset nodes;
   /// Calls its argument for all rows of the dense features, in the order of the nodes. DataError where they
   /// are not as many as there are nodes.

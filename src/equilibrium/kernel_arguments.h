@@ -84,9 +84,9 @@ constexpr int64_t most_lines = 4;
 /// How many entries ahead a row is prefetched.
 constexpr int64_t fetch_ahead = 32;
 
-/// A matrix by its rows: row i has the entries begin[i] … begin[i+1]-1. Where `value` is null, entry (i, j) is
-/// row_factor[i] · column_factor[j], times diagonal[i] for i = j unless `diagonal` is null, rounded to T: the matrix
-/// then takes 4 bytes an entry.
+/// A matrix by its rows: row i has the entries begin[i] … begin[i+1]-1. Where `value` is null, entry (i, j)
+/// is row_factor[i] · column_factor[j], times diagonal[i] for i = j unless `diagonal` is null, rounded to T:
+/// the matrix then takes 4 bytes an entry.
 template <class T>
 struct CompressedRows {
   const int64_t* begin;

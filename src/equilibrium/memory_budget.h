@@ -22,9 +22,7 @@ struct MemoryBudget {
   bool is_limited() const { return limit > 0; }
 
   /// What is left, in bytes.
-  double left() const {
-    return std::max(0.0, static_cast<double>(limit) - static_cast<double>(taken()));
-  }
+  double left() const { return std::max(0.0, static_cast<double>(limit) - static_cast<double>(taken())); }
 
   /// ResourceError where `bytes` more exceed the limit; `what` needs them.
   void require(double bytes, const std::string& what, const std::string& remedy) const {

@@ -17,8 +17,8 @@ namespace eignn {
 namespace {
 
 SparseEntries straight(const Propagation& S) {
-  SparseEntries csr{S.nodes, S.row_begin, {S.column.begin(), S.column.end()},
-                    std::vector<double>(S.column.size())};
+  SparseEntries csr{
+      S.nodes, S.row_begin, {S.column.begin(), S.column.end()}, std::vector<double>(S.column.size())};
   for (int64_t i = 0; i < S.nodes; ++i)
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) csr.value[e] = S.value(i, e);
   return csr;
@@ -162,8 +162,8 @@ void SparseProduct::prepare_on_cpu(torch::Dtype dtype, Values values) {
   require_32_bits(S.nodes);
   constexpr double largest_array = 1 << 30;
   const double bytes = static_cast<double>(S.entries()) * static_cast<double>(c10::elementSize(dtype));
-  const bool formed =
-      S.weight.empty() && (values == Values::formed || (values == Values::automatic && bytes > largest_array));
+  const bool formed = S.weight.empty() &&
+                      (values == Values::formed || (values == Values::automatic && bytes > largest_array));
   rows_.entries = S.entries();
   rows_.begin = view_of(S.row_begin, torch::kInt64);
   rows_.column = view_of(S.column, torch::kInt32);
@@ -219,7 +219,8 @@ SparseProduct::SparseProduct(std::shared_ptr<const Propagation> S, torch::Dtype 
     : symmetric_(S->symmetric) {
   if (device.is_cpu()) {
     S_ = std::move(S);
-    return prepare_on_cpu(dtype, values);
+    prepare_on_cpu(dtype, values);
+    return;
   }
   const SparseEntries entries = straight(*S);
   rows_ = prepared(entries, dtype, device);

@@ -66,8 +66,8 @@ class SparseProduct : public NodeOperator {
     torch::Tensor value;          // undefined: formed from the factors
     const double *row_factor = nullptr, *column_factor = nullptr, *diagonal = nullptr;
     int64_t entries = 0;
-    std::vector<int64_t> part;           // on a CPU: first rows of parts with about equal numbers of entries
-    torch::Tensor csr;                   // on other devices: for libtorch's product
+    std::vector<int64_t> part;  // on a CPU: first rows of parts with about equal numbers of entries
+    torch::Tensor csr;          // on other devices: for libtorch's product
   };
   static Rows prepared(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   void prepare_on_cpu(torch::Dtype dtype, Values values);
@@ -78,7 +78,7 @@ class SparseProduct : public NodeOperator {
   static RowsOnGpu<T> on_gpu(const Rows& rows);
   Rows rows_, transposed_;
   std::shared_ptr<const Propagation> S_;  // on a CPU: owner of what the rows point to; else null
-  bool symmetric_ = false;  // as the Propagation says
+  bool symmetric_ = false;                // as the Propagation says
 };
 
 /// S as a dense matrix.

@@ -28,8 +28,8 @@ Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes,
 
 bool same_matrix(const Propagation& a, const Propagation& b) {
   return a.nodes == b.nodes && a.symmetric == b.symmetric && a.row_begin == b.row_begin &&
-         a.column == b.column && a.weight == b.weight && a.diagonal == b.diagonal && a.left == b.left && a.right == b.right &&
-         a.slack == b.slack;
+         a.column == b.column && a.weight == b.weight && a.diagonal == b.diagonal && a.left == b.left &&
+         a.right == b.right && a.slack == b.slack;
 }
 
 }  // namespace

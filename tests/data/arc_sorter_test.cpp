@@ -28,7 +28,8 @@ Arcs random_arcs(int64_t nodes, int64_t count, bool weighted, uint64_t seed) {
     out.source.push_back(static_cast<int64_t>(random() % nodes));
     out.target.push_back(static_cast<int64_t>(random() % nodes));
     if (weighted)
-      out.weight.push_back(random() % 10 == 0 ? 0 : std::ldexp(static_cast<double>(random() % 1000), int(random() % 40)));
+      out.weight.push_back(
+          random() % 10 == 0 ? 0 : std::ldexp(static_cast<double>(random() % 1000), int(random() % 40)));
   }
   return out;
 }
@@ -65,7 +66,8 @@ TEST(ArcSorter, GivesWhatTheGraphInMemoryHasWhateverTheMemory) {
       const Arcs arcs = random_arcs(nodes, 40'000, weighted, 7);
       const Graph expected = Graph::from_arcs(nodes, arcs.source, arcs.target, arcs.weight);
       for (const uint64_t memory : {ArcSorter::least_memory, uint64_t{100'000}, uint64_t{1} << 24}) {
-        SCOPED_TRACE(testing::Message() << "weighted " << weighted << ", nodes " << nodes << ", memory " << memory);
+        SCOPED_TRACE(testing::Message()
+                     << "weighted " << weighted << ", nodes " << nodes << ", memory " << memory);
         expect_same(sorted(arcs, nodes, memory), expected);
       }
     }
@@ -76,7 +78,8 @@ TEST(ArcSorter, MergesMoreRunsThanItCanReadAtOnceAndRemovesThem) {
   int64_t runs = 0;
   expect_same(sorted(arcs, 100'000, ArcSorter::least_memory, &runs),
               Graph::from_arcs(100'000, arcs.source, arcs.target, arcs.weight));
-  EXPECT_GT(runs, 60'000 * 16 / static_cast<int64_t>(ArcSorter::least_memory)) << "none was merged from others";
+  EXPECT_GT(runs, 60'000 * 16 / static_cast<int64_t>(ArcSorter::least_memory))
+      << "none was merged from others";
   const TemporaryFolder folder;
   {
     ArcSorter sorter(folder.path("run"), ArcSorter::least_memory, false);

@@ -84,7 +84,8 @@ class DatasetFile : public ::testing::Test {
 
   void sharded() {
     write("shards.toml",
-          "format = 1\nnodes = 3\narcs = 2\narcs_in_file = 2\nfeatures = 1\nclasses = 2\nsplits = 0\nweighted = false\n"
+          "format = 1\nnodes = 3\narcs = 2\narcs_in_file = 2\nfeatures = 1\nclasses = 2\nsplits = "
+          "0\nweighted = false\n"
           "symmetric = false\nsparse_features = false\nlabel_sets = false\nlabels_known = false\n"
           "several_graphs = false\nfirst_row = [0, 3]\ncontent = \"\"\n");
     save<int64_t>("indptr.0", {4}, {0, 1, 2, 2});
@@ -137,8 +138,9 @@ TEST_F(DatasetFile, SaysWhatItLookedFor) {
   write("notes.txt", "nothing to see");
   const std::string message = refusal();
   EXPECT_CONTAINS(message, "not a data set of a known format (" + folder_.path("set") + ")");
-  for (const char* part : {"features.csv", "node_features", "adj_indptr", "out1_graph_edges.txt",
-                           "raw/edge.csv.gz", "train_graph.json", "*-G.json", "*_target.csv", "shards.toml", "docs/data.md"})
+  for (const char* part :
+       {"features.csv", "node_features", "adj_indptr", "out1_graph_edges.txt", "raw/edge.csv.gz",
+        "train_graph.json", "*-G.json", "*_target.csv", "shards.toml", "docs/data.md"})
     EXPECT_CONTAINS(message, part);
   const std::string file = folder_.path("set/notes.txt");
   EXPECT_CONTAINS(message_of<DataError>([&] { read_dataset_file(file); }), "known format (" + file + ")");

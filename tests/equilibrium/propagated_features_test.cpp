@@ -126,12 +126,14 @@ TEST(PropagatedFeatures, HaveTheSameBitsInBlocksOfColumnsWithinALimit) {
       const auto X = random_matrix(n, m, 2);
       PropagatedFeatures free(product, X);
       constexpr int64_t terms = 9, with_spare = terms + terms / 4 + 1;
-      const double limit = least_bytes(n, 4, with_spare, m) + static_cast<double>(lines - 1) * (2 * n + 4) * 64;
+      const double limit =
+          least_bytes(n, 4, with_spare, m) + static_cast<double>(lines - 1) * (2 * n + 4) * 64;
       PropagatedFeatures tight(product, X, budget_of(limit, 1'000'000));
       const auto& rows = tight.at(index, terms);
       ASSERT_GE(static_cast<int64_t>(rows.size()), terms);
       const auto& expected = free.at(index, static_cast<int64_t>(rows.size()));
-      for (size_t p = 0; p < rows.size(); ++p) EXPECT_TRUE(torch::equal(rows[p], expected[p])) << m << " " << p;
+      for (size_t p = 0; p < rows.size(); ++p)
+        EXPECT_TRUE(torch::equal(rows[p], expected[p])) << m << " " << p;
       const int64_t at_once = std::min<int64_t>(lines, most_lines) * line;
       EXPECT_EQ(tight.blocks().count, (m + at_once - 1) / at_once) << m << " " << lines;
       EXPECT_LE(static_cast<double>(tight.blocks().largest_bytes), limit);
@@ -151,7 +153,8 @@ TEST(PropagatedFeatures, MoreTermsAndOtherNodesWithinALimitAreTheSameToo) {
     for (const auto& index : {one, other}) {
       const auto rows = tight.at(index, terms);
       const auto& expected = free.at(index, static_cast<int64_t>(rows.size()));
-      for (int64_t p = 0; p < terms; ++p) EXPECT_TRUE(torch::equal(rows[p], expected[p])) << terms << " " << p;
+      for (int64_t p = 0; p < terms; ++p)
+        EXPECT_TRUE(torch::equal(rows[p], expected[p])) << terms << " " << p;
     }
 }
 

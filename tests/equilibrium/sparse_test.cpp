@@ -250,7 +250,8 @@ TEST(SparseSolver, SaysSoWhenItDoesNotConverge) {
 TEST(Sparse, WithinALimitTheSeriesProjectsAtAllNodesAsTheIterationDoes) {
   constexpr int64_t n = 400, m = 6;
   const auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(n, 5, 8), {}));
-  const auto X = test::random_matrix(n, m, 9), F = test::random_matrix(m, m, 10), C = test::random_matrix(m, 3, 11);
+  const auto X = test::random_matrix(n, m, 9), F = test::random_matrix(m, m, 10),
+             C = test::random_matrix(m, 3, 11);
   for (const double gamma : {0.0, 0.5, 0.95}) {
     SolverOptions options;
     options.gamma = gamma;
@@ -260,7 +261,8 @@ TEST(Sparse, WithinALimitTheSeriesProjectsAtAllNodesAsTheIterationDoes) {
     const auto limited = make_solver("sparse", S, options, m);
     EXPECT_LE(test::relative_error(limited->project(F, X, C)->rows({}), expected), 1e-11) << gamma;
     const auto index = torch::arange(0, n, 3);
-    EXPECT_LE(test::relative_error(limited->project(F, X, C)->rows(index), expected.index_select(0, index)), 1e-11);
+    EXPECT_LE(test::relative_error(limited->project(F, X, C)->rows(index), expected.index_select(0, index)),
+              1e-11);
   }
 }
 
@@ -271,7 +273,8 @@ TEST(Sparse, ALimitThatIsTooSmallForZIsRefused) {
   options.memory = 1;
   const auto solver = make_solver("sparse", S, options, m);
   const auto X = test::random_matrix(n, m, 9), F = test::random_matrix(m, m, 10);
-  EXPECT_CONTAINS(message_of<ResourceError>([&] { solver->solve(F, X)->rows(); }), "Z at all 400 nodes needs");
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { solver->solve(F, X)->rows(); }),
+                  "Z at all 400 nodes needs");
 }
 
 }  // namespace

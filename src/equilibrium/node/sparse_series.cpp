@@ -72,9 +72,7 @@ torch::Tensor SparseSeries::rows(const Terms& T, const torch::Tensor& C_hat) con
 //     B_p = X W_p + 2 S B_p+1 - B_p+2,      Z C = X W_0 + S B_1 - B_2
 torch::Tensor SparseSeries::everywhere(const torch::Tensor& X, const torch::Tensor& C_hat) const {
   const auto c = series_.coefficients();
-  const auto term = [&](int64_t p) {
-    return X.mm(g_.Q.mm(c[p].unsqueeze(1) * C_hat).to(X.scalar_type()));
-  };
+  const auto term = [&](int64_t p) { return X.mm(g_.Q.mm(c[p].unsqueeze(1) * C_hat).to(X.scalar_type())); };
   auto now = term(series_.terms() - 1), later = torch::zeros_like(now);
   for (int64_t p = series_.terms() - 2; p >= 0; --p) {
     const double twice = p == 0 ? 1 : 2;
