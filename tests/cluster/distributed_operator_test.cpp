@@ -144,7 +144,9 @@ TEST_P(DistributedOperator, GivesTheEquilibriumAndItsGradients) {
         EXPECT_LE(relative_error(both.F, projected.F), 1e-9);
         EXPECT_LE(relative_error(both.C, projected.C), 1e-9);
         const auto seen = solved->rows(index).plain(), here = solved->rows().plain();
-        if (index.numel() > 0) EXPECT_LE(relative_error(seen, at(Z)), 1e-11);
+        if (index.numel() > 0) {
+          EXPECT_LE(relative_error(seen, at(Z)), 1e-11);
+        }
         EXPECT_LE(relative_error(here, Z.narrow(0, first, rows)), 1e-11);
         const auto pulled = solved->pull({}, {Y.narrow(0, first, rows).clone(), {}}, true);
         EXPECT_LE(relative_error(pulled.F, all.F), 1e-9);
@@ -225,15 +227,18 @@ TEST(Ranks, GatherRowsTextsAndErrors) {
     EXPECT_TRUE(ranks.rows_everywhere(rows.to(torch::kFloat64)).equal(expected));
     const auto first = ranks.rows_on_first(rows.to(torch::kFloat64));
     EXPECT_EQ(first.defined(), me == 0);
-    if (me == 0) EXPECT_TRUE(first.equal(expected));
+    if (me == 0) {
+      EXPECT_TRUE(first.equal(expected));
+    }
     std::string text;
     ranks.texts_to_first(std::to_string(me), [&](const std::string& part) { text += part; });
     EXPECT_EQ(text, me == 0 ? "012" : "");
     const auto fail = [&] { ranks.on_first([] { throw DataError("file", "", "missing"); }); };
-    if (me == 0)
+    if (me == 0) {
       EXPECT_THROW(fail(), DataError);
-    else
+    } else {
       EXPECT_THROW(fail(), FailedElsewhere);
+    }
     EXPECT_THROW(ranks.texts_to_first("x", [](const std::string&) { throw DataError("file", "", "full"); }),
                  std::exception);
     EXPECT_EQ(ranks.sum(int64_t{1}), 3);  // all are still in step
