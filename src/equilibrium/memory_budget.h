@@ -24,9 +24,12 @@ struct MemoryBudget {
   /// What is left, in bytes.
   double left() const { return std::max(0.0, static_cast<double>(limit) - static_cast<double>(taken())); }
 
+  /// Whether there is room for `bytes` more.
+  bool has(double bytes) const { return !is_limited() || bytes <= left(); }
+
   /// ResourceError where `bytes` more exceed the limit; `what` needs them.
   void require(double bytes, const std::string& what, const std::string& remedy) const {
-    if (!is_limited() || bytes <= left()) return;
+    if (has(bytes)) return;
     const auto mega = [](double count) { return std::ceil(std::ldexp(count, -20)); };
     const auto used = static_cast<double>(taken());
     throw ResourceError(

@@ -69,7 +69,9 @@ class SparseEquilibrium : public Equilibrium {
 
   torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
     const auto* T = terms_at(index, C.size(1));
-    if (!T && series_ && iteration_.options().memory > 0) {
+    if (!T && series_ && !Z_.defined() && !budget().has(bytes_of_Z())) {
+      budget().require(4.0 * static_cast<double>(X_.size(0) * C.size(1) * X_.element_size()),
+                       fmt::format("Z C at all {} nodes", S_->rows()), "");
       const auto all = series_->everywhere(X_, g_.Q.t().mm(C.to(torch::kFloat64)));
       return index.defined() ? all.index_select(0, index) : all;
     }
@@ -183,7 +185,8 @@ class SparseEquilibrium : public Equilibrium {
   const torch::Tensor& Z() const {
     if (!Z_.defined()) {
       const Stopwatch watch;
-      require_memory_for_Z();
+      budget().require(bytes_of_Z(), fmt::format("Z at all {} nodes", S_->rows()),
+                       ", or use a head that reads the labelled nodes alone");
       Z_ = iteration_.solve(features_ ? features_->norm() : norm_of(*S_, X_), /*adjoint=*/false, iterations_,
                             [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X_, Q); });
       seconds_ += watch.seconds();
@@ -191,14 +194,14 @@ class SparseEquilibrium : public Equilibrium {
     return Z_;
   }
 
+  MemoryBudget budget() const { return {iteration_.options().memory}; }
+
   // Z̃, and the two buffers of a block of columns.
-  void require_memory_for_Z() const {
+  double bytes_of_Z() const {
     const auto number = static_cast<double>(X_.element_size()),
                columns = static_cast<double>(iteration_.Q().size(1)),
                block = std::min(columns, static_cast<double>(most_lines * cache_line) / number);
-    MemoryBudget{iteration_.options().memory}.require(
-        static_cast<double>(X_.size(0)) * (columns + 2 * block) * number,
-        fmt::format("Z at all {} nodes", S_->rows()), ", or a head that reads the labelled nodes alone");
+    return static_cast<double>(X_.size(0)) * (columns + 2 * block) * number;
   }
 
   std::shared_ptr<const NodeOperator> S_;
