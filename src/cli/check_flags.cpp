@@ -331,6 +331,12 @@ void check(InspectFlags& flags) {
   settle(flags.config, flags.settings);
   apply_recipe(flags.config, given);
   if (!flags.checkpoint.empty()) require_checkpoint(flags.checkpoint);
+  const int processes = Launched::from_environment().processes;
+  if (flags.ranks == 0 && processes > 1) flags.ranks = processes;
+  if (flags.ranks < 0)
+    throw UsageError(fmt::format("{} is out of range (--ranks); give 1 or more", flags.ranks));
+  if (flags.ranks > 0 && given.count("dataset") == 0)
+    throw UsageError("several processes share a data set (--ranks); give --dataset");
 }
 
 void check(const CLI::App& command, ReproduceFlags& flags) {

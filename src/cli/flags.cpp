@@ -277,6 +277,7 @@ void add_inspect(CLI::App& app) {
                   "  eignn inspect --dataset chains --chain-length 200\n"
                   "  eignn inspect --graph g.mtx --direction in --feature-dim 64 --json\n"
                   "  eignn inspect --checkpoint runs/a/model.safetensors\n"
+                  "  eignn inspect --dataset my-graph --ranks 8\n"
                   "For a bare graph --feature-dim says how many features to plan for.");
   auto flags = std::make_shared<InspectFlags>();
   command->add_option("--graph", flags->graph,
@@ -284,6 +285,9 @@ void add_inspect(CLI::App& app) {
   command->add_option("--graph-format", flags->graph_format,
                       "npz, npy, mtx or edges; by content when not given");
   command->add_option("--checkpoint", flags->checkpoint, "model.safetensors, or a run folder");
+  add_whole(*command, "--ranks", flags->ranks,
+            "Instead: the memory that each of so many processes would need, and the rows it would fetch "
+            "(docs/cluster.md)");
   flags->settings.add(
       *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
   command->add_flag("--json", flags->json, "Print one JSON object");

@@ -535,6 +535,26 @@ NodeRanges spread_rows(const RowSource& graph, Grid grid) {
   return out;
 }
 
+std::vector<int64_t> halo_rows(const RowSource& graph, const std::vector<int64_t>& first_of_part,
+                               Direction direction) {
+  std::vector<int64_t> out;
+  for (size_t k = 0; k + 1 < first_of_part.size(); ++k) {
+    const int64_t first = first_of_part[k], last = first_of_part[k + 1];
+    int64_t most = 0;
+    // S of a directed graph is multiplied by from both sides.
+    for (const RowEnds ends : direction == Direction::undirected
+                                  ? std::vector<RowEnds>{RowEnds::both}
+                                  : std::vector<RowEnds>{RowEnds::out, RowEnds::in}) {
+      NodeSet others(graph.nodes());
+      for (const int32_t j : graph.rows(first, last, ends).target)
+        if (j < first || j >= last) others.add(j);
+      most = std::max(most, static_cast<int64_t>(others.members().size()));
+    }
+    out.push_back(most);
+  }
+  return out;
+}
+
 std::shared_ptr<const NodeOperator> distributed_operator(const Ranks& ranks, const RowSource& graph,
                                                          const NodeRanges& ranges,
                                                          const PropagationOptions& options,

@@ -32,6 +32,11 @@ struct NodeRanges {
 /// where there are fewer nodes than processes.
 NodeRanges spread_rows(const RowSource& graph, Grid grid);
 
+/// Of each part of the rows: how many rows of other parts its own reach, which is what it fetches before a
+/// product. Reads the graph a part at a time.
+std::vector<int64_t> halo_rows(const RowSource& graph, const std::vector<int64_t>& first_of_part,
+                               Direction direction);
+
 /// The matrix S of make_propagation(), each process with its own rows, in `dtype`. No process needs more of
 /// the graph than its part of the rows: degrees of other nodes are fetched. Where the columns are not split,
 /// a product has the bits that one process would compute; so has every column of one that is.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,16 @@ Dataset spread(Dataset whole, const TrainConfig& config, const SpreadOptions& op
 /// The same of a folder of shards (data/sharded_folder.h), of which each process reads its own rows alone;
 /// nothing where the configuration names other data.
 std::optional<Dataset> spread_from_shards(const TrainConfig& config, const SpreadOptions& options);
+
+/// The graph that a configuration names, as spread() and spread_from_shards() would take it.
+struct SpreadGraph {
+  std::shared_ptr<const void> owner;  // of what `rows` reads
+  std::unique_ptr<RowSource> rows;
+  std::string name;
+  int64_t entries = 0, features = 0;  // entries: of S
+  bool in_shards = false;
+};
+SpreadGraph open_graph(const TrainConfig& config);
 
 /// About the bytes of one process, beside the program's own.
 struct SpreadBytes {

@@ -9,6 +9,7 @@
 #include "data/sparse_tensor.h"
 #include "data/tensor_bytes.h"
 #include "eignn/error.h"
+#include "train/assemble.h"
 #include "train/feature_transform.h"
 #include "train/metrics.h"
 #include "train/spread.h"
@@ -91,6 +92,29 @@ Metric metric_of(const Dataset& here, const TrainConfig& c, const Ranks& ranks) 
 }
 
 }  // namespace
+
+SpreadGraph open_graph(const TrainConfig& c) {
+  SpreadGraph out;
+  out.in_shards = std::filesystem::exists(c.dataset + "/shards.toml");
+  if (out.in_shards) {
+    const auto folder = std::make_shared<ShardedFolder>(c.dataset);
+    const ShardHeader& header = folder->header();
+    const bool weighted = header.weighted && c.edge_weights != EdgeWeights::ignore;
+    out.name = name_of_path(c.dataset);
+    out.entries = folder->arcs_before(header.nodes, ArcEnds::both) + header.nodes;
+    out.features = header.features;
+    out.rows = std::make_unique<RowsInShards>(*folder, weighted);
+    out.owner = folder;
+    return out;
+  }
+  const auto data = std::make_shared<Dataset>(load_dataset(c));
+  out.name = data->name;
+  out.entries = data->graph.symmetrised().arcs() + data->nodes();
+  out.features = data->feature_count();
+  out.rows = rows_in_memory(data->graph);
+  out.owner = data;
+  return out;
+}
 
 std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOptions& options) {
   const Ranks& ranks = options.ranks;

@@ -14,6 +14,7 @@
 #include "data/shard_writer.h"
 #include "data/streamed_dataset.h"
 #include "eignn/error.h"
+#include "report/spread_inspection.h"
 #include "run/terms_folder.h"
 #include "run/train_run.h"
 #include "support/datasets.h"
@@ -359,6 +360,24 @@ TEST(ChosenGrid, SplitsColumnsFirstAndRowsAsMemoryAsks) {
   EXPECT_EQ(rows(1), 4);
   size.features = 2;
   EXPECT_EQ(rows(1e12), 2);  // no part of the columns without a feature
+}
+
+TEST(InspectSpread, CountsTheRowsThatAreFetched) {
+  // Chains in order: each part of the rows but the outer ones touches two others.
+  TrainConfig config = config_of({{"dataset", "chains"}, {"chain-length", "40"}, {"chains-per-class", "1"}});
+  const SpreadInspection found = inspect_spread(config, 4);
+  EXPECT_EQ(found.nodes, 80);
+  EXPECT_EQ(found.entries, 80 + 2 * 78);
+  ASSERT_EQ(found.rows.size(), 3U);  // 1x4, 2x2, 4x1
+  EXPECT_EQ(found.rows[0].most_fetched, 0);
+  EXPECT_EQ(found.rows[1].most_fetched, 0);  // the border lies between the chains
+  EXPECT_EQ(found.rows[2].most_fetched, 1);
+  EXPECT_DOUBLE_EQ(found.rows[2].fetched_share, 4.0 / 80);
+  EXPECT_LT(found.rows[2].bytes.matrix, found.rows[1].bytes.matrix);
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { inspect_spread(config, 0); }),
+                  "0 is no number of processes (ranks)");
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] { inspect_spread(config, 81); }),
+                  "81 processes have 80 nodes");
 }
 
 }  // namespace
