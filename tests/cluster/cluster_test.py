@@ -23,7 +23,9 @@ EIGNN = os.path.abspath(sys.argv[1])
 PLUGIN = pathlib.Path(EIGNN).parent / "libeignn-cluster.so"
 MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-KARATE = ["--dataset", "karate", "--solver", "sparse", "--head", "l2", "--dropout", "0", "--epochs", "15", "--threads", "1"]
+SETTINGS = ["--dataset", "karate", "--solver", "sparse", "--head", "l2", "--dropout", "0", "--threads", "1"]
+KARATE = [*SETTINGS, "--epochs", "15"]
+LONG = [*SETTINGS, "--epochs", "1000000", "--patience", "1000000"]
 
 
 def launch(processes, *arguments, **options):
@@ -98,10 +100,9 @@ class Cluster(unittest.TestCase):
                 self.assertEqual(sorted(p.name for p in folder.iterdir()), sorted(p.name for p in one.iterdir()))
 
     def test_a_process_that_dies_ends_the_job_which_can_be_resumed(self):
-        long = ["train", *KARATE, "--epochs", "100000", "--patience", "100000", "--dtype", "float64"]
         for victim in (0, 1, 2):
             folder = self.home / f"victim-{victim}"
-            process = launch(3, *long, "--out", str(folder))
+            process = launch(3, "train", *LONG, "--dtype", "float64", "--out", str(folder))
             self.wait_for(lambda: (folder / "resume.safetensors").exists(), 60)
             killed = time.monotonic()
             os.kill(processes_of(folder)[victim], signal.SIGKILL)
@@ -119,7 +120,7 @@ class Cluster(unittest.TestCase):
 
     def test_a_signal_to_mpirun_saves_the_run(self):
         folder = self.home / "stopped"
-        process = launch(2, "train", *KARATE, "--epochs", "100000", "--patience", "100000", "--out", str(folder))
+        process = launch(2, "train", *LONG, "--out", str(folder))
         self.wait_for(lambda: (folder / "metrics.jsonl").exists() and len(epochs(folder)) > 5, 60)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=30)
@@ -152,12 +153,11 @@ class Cluster(unittest.TestCase):
     def test_more_processes_than_nodes_are_refused(self):
         data = self.home / "small"
         data.mkdir()
-        (data / "edges.csv").write_text("0,1\n1,2\n2,3\n3,4\n4,5\n")
-        (data / "features.csv").write_text("id,x,y\n" + "".join(f"{v},{v},{v % 2}\n" for v in range(6)))
-        (data / "labels.csv").write_text("id,label\n" + "".join(f"{v},{v % 2}\n" for v in range(6)))
-        code, _, errors = run(7, "train", "--dataset", str(data), "--recipe", "paper", "--solver", "sparse", "--grid", "7x1")
+        (data / "edges.csv").write_text("".join(f"{v},{v + 1}\n" for v in range(9)))
+        (data / "nodes.csv").write_text("id,x,y,label\n" + "".join(f"{v},{v * v % 7},{v % 3},{v % 2}\n" for v in range(10)))
+        code, _, errors = run(11, "train", "--dataset", str(data), "--recipe", "paper", "--solver", "sparse", "--grid", "11x1")
         self.assertEqual(len(ours(errors)), 1, errors)
-        self.assertIn("7 processes have 6 nodes to share", errors)
+        self.assertIn("11 processes have 10 nodes to share", errors)
         self.assertEqual(code, 2)
 
     def test_processes_that_read_different_files_are_refused(self):
@@ -166,8 +166,7 @@ class Cluster(unittest.TestCase):
             folder = self.home / str(rank) / "mine"
             folder.mkdir(parents=True)
             (folder / "edges.csv").write_text("".join(f"{v},{v + 1}\n" for v in range(29)) + f"0,{5 + rank}\n")
-            (folder / "features.csv").write_text("id,x,y\n" + "".join(f"{v},{v},{v % 3}\n" for v in range(30)))
-            (folder / "labels.csv").write_text("id,label\n" + "".join(f"{v},{v % 2}\n" for v in range(30)))
+            (folder / "nodes.csv").write_text("id,x,y,label\n" + "".join(f"{v},{v},{v % 3},{v % 2}\n" for v in range(30)))
         program.write_text(f'#!/bin/sh\ncd {self.home}/$OMPI_COMM_WORLD_RANK\nexec {EIGNN} "$@"\n')
         program.chmod(0o755)
         code, _, errors = run(2, "train", "--dataset", "./mine", "--recipe", "paper", "--epochs", "2", program=[str(program)])
@@ -193,6 +192,28 @@ class Cluster(unittest.TestCase):
         self.assertEqual(code, 0, errors)
         self.assertEqual(json.loads(out)["epochs"], 15)
 
+    def test_shards_are_read_apart_and_inspected(self):
+        data, shards = self.home / "mine", self.home / "shards"
+        data.mkdir()
+        (data / "edges.csv").write_text("".join(f"{v},{(v * 7 + 3) % 60}\n{v},{(v + 1) % 60}\n" for v in range(60)))
+        (data / "features.csv").write_text("".join(f"{v},{v % 3},{v * v % 11}\n" for v in range(60)))
+        (data / "labels.csv").write_text("".join(f"{v * 7 % 60 % 2}\n" for v in range(60)))
+        code, _, errors = alone("convert", "--dataset", str(data), "--shards", "3", "--out", str(shards))
+        self.assertEqual(code, 0, errors)
+        code, out, errors = alone("inspect", "--dataset", str(shards), "--ranks", "4", "--json")
+        self.assertEqual(code, 0, errors)
+        found = json.loads(out)
+        self.assertEqual((found["nodes"], found["shards"]), (60, True))
+        self.assertEqual([row["grid"] for row in found["grids"]], ["2x2", "4x1"])  # three features: not 1x4
+        settings = ["train", "--dataset", str(shards), "--recipe", "paper", "--solver", "sparse", "--epochs", "10",
+                    "--dtype", "float64", "--threads", "1"]
+        one, two = self.home / "one", self.home / "two"
+        code, _, errors = alone(*settings, "--out", str(one))
+        self.assertEqual(code, 0, errors)
+        code, _, errors = run(2, *settings, "--out", str(two))
+        self.assertEqual(code, 0, errors)
+        self.assert_alike(two, one, 1e-12)
+
     def wait_for(self, condition, seconds):
         end = time.monotonic() + seconds
         while not condition():
@@ -204,4 +225,4 @@ if __name__ == "__main__":
     if not PLUGIN.exists() or shutil.which("mpirun") is None:
         print("skipped: no mpirun, or eignn was built without PETSc")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], warnings="ignore")

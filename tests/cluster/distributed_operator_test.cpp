@@ -51,6 +51,13 @@ class DistributedOperator : public testing::TestWithParam<Case> {
     return GetParam().weights ? weighted(std::move(out)) : out;
   }
 
+  // With the scale of one process: sums over several round differently.
+  PropagationOptions options() const {
+    PropagationOptions out = GetParam().options;
+    if (GetParam().weights) out.weight_scale = scale_of_weights(graph(), out);
+    return out;
+  }
+
   // Calls work(operator, first row, rows) for each process of the grid.
   template <class Work>
   void on(Grid grid, torch::Dtype dtype, const Work& work) const {
@@ -59,7 +66,7 @@ class DistributedOperator : public testing::TestWithParam<Case> {
       const auto source = rows_in_memory(arcs);
       const NodeRanges ranges = spread_rows(*source, grid);
       const Ranks ranks(transport);
-      const auto S = distributed_operator(ranks, *source, ranges, GetParam().options, dtype);
+      const auto S = distributed_operator(ranks, *source, ranges, options(), dtype);
       const auto rank = static_cast<size_t>(ranks.rank());
       const int64_t first = ranges.first_of_process[rank];
       ASSERT_EQ(S->rows_here(), ranges.first_of_process[rank + 1] - first);
@@ -70,7 +77,7 @@ class DistributedOperator : public testing::TestWithParam<Case> {
 };
 
 TEST_P(DistributedOperator, GivesTheProductsOfOneProcessToTheBit) {
-  const auto S = make_propagation(graph(), GetParam().options);
+  const auto S = make_propagation(graph(), options());
   for (const auto dtype : {torch::kFloat64, torch::kFloat32}) {
     const SparseProduct whole(S, dtype, torch::kCPU);
     for (const int64_t columns : {int64_t{1}, int64_t{20}, m, int64_t{150}}) {
@@ -89,7 +96,7 @@ TEST_P(DistributedOperator, GivesTheProductsOfOneProcessToTheBit) {
 }
 
 TEST_P(DistributedOperator, AdvancesTheActiveColumnsOfASemiIteration) {
-  const auto S = make_propagation(graph(), GetParam().options);
+  const auto S = make_propagation(graph(), options());
   const SparseProduct whole(S, torch::kFloat64, torch::kCPU);
   constexpr int64_t width = 32, begin = 8;
   const auto Z = random_matrix(n, width, 4), X = random_matrix(n, width, 5);
@@ -113,7 +120,7 @@ TEST_P(DistributedOperator, AdvancesTheActiveColumnsOfASemiIteration) {
 // Solves and gradients on every grid; with fixed features a symmetric S takes the series at the labelled
 // nodes, and without them the iteration.
 TEST_P(DistributedOperator, GivesTheEquilibriumAndItsGradients) {
-  const auto S = std::make_shared<Propagation>(make_propagation(graph(), GetParam().options));
+  const auto S = std::make_shared<Propagation>(make_propagation(graph(), options()));
   const auto F = random_matrix(m, m, 7), X = random_matrix(n, m, 8), Y = random_matrix(n, m, 9),
              C = random_matrix(m, 3, 10), D = random_matrix(n, 3, 11);
   const auto labelled = torch::tensor({1, 2, 5, 30, 31, 79}, torch::kInt64);  // none in some ranges
@@ -198,6 +205,18 @@ TEST(SpreadRows, RefusesMoreProcessesThanNodes) {
               spread_rows(*rows, {3, 2});
             }),
             "6 processes have 5 nodes to share (ranks); start fewer of them");
+}
+
+TEST(MeanWeight, IsThatOfAllArcs) {
+  const auto graph = weighted(test::random_graph(n, 3, 1));
+  in_threads(3, [&](const auto& transport) {
+    const auto rows = rows_in_memory(graph);
+    const auto first = rows->equal_parts(3);
+    const auto rank = static_cast<size_t>(transport->rank());
+    EXPECT_NEAR(mean_weight(Ranks(transport), rows->rows(first[rank], first[rank + 1], RowEnds::out)),
+                scale_of_weights(graph), 1e-14);
+    EXPECT_EQ(mean_weight(Ranks(transport), {}), 1);
+  });
 }
 
 TEST(DistributedOperatorErrors, RefusesAWeightFarFromTheScale) {
