@@ -295,7 +295,7 @@ void check(InspectFlags& flags) {
     throw UsageError(fmt::format(
         "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
   settle(flags.config, flags.settings);
-  apply_recipe(flags.config, given);
+  flags.recipe_used = apply_recipe(flags.config, given);
   if (!flags.checkpoint.empty()) require_checkpoint(flags.checkpoint);
 }
 

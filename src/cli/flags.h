@@ -74,6 +74,7 @@ struct InspectFlags {
   SettingFlags settings;
   TrainConfig config;
   std::string graph, graph_format, checkpoint;
+  std::string recipe_used;
   bool json = false;
 };
 

@@ -602,7 +602,7 @@ and set(j["spectrum"]) == {"min", "max"} and set(j["planner"]) >= {"solver", "re
 data_keys='set("features classes class_counts edge_homophily node_homophily duplicate_nodes splits".split()) <= set(j)
 and set(j["splits"][0]) == {"train", "val", "test"}'
 run inspect --dataset chains --json
-json "inspect: chains" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 4000 and j['components'] == 40 and j['undirected_edges'] == 3960
+json "inspect: chains" "$T/stdout" "$graph_keys and $data_keys and j['recipe'] == 'eignn/chains-binary' and 'why_recipe' not in j and j['nodes'] == 4000 and j['components'] == 40 and j['undirected_edges'] == 3960
 and j['splits'] == [{'train': 200, 'val': 400, 'test': 3400}] and j['planner']['solver'] == 'direct'"
 run inspect --dataset karate --json
 json "inspect: karate" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 34 and j['undirected_edges'] == 78 and j['components'] == 1"
@@ -628,7 +628,8 @@ open(d + "/splits.csv", "w").write("id,split0,split1\n" + "".join(f"{v},{part(v,
 END
 run inspect --dataset "$D" --json
 json "data: one's own graph is counted" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 24 and j['undirected_edges'] == 24
-and j['components'] == 3 and j['unknown_labels'] == 3 and len(j['splits']) == 2 and any('no known label' in w for w in j['warnings'])"
+and j['components'] == 3 and j['unknown_labels'] == 3 and len(j['splits']) == 2 and any('no known label' in w for w in j['warnings'])
+and j['recipe'] == 'eignn/own' and 'training nodes are few' in j['why_recipe']"
 cp "$T/stdout" "$T/before.json"
 run convert --dataset "$D" --out "$T/out/rings.npz"
 done_well "convert: to .npz"
