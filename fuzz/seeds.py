@@ -55,6 +55,17 @@ def csr(name):
             f"{name}_indptr": np.array([0, 1, 2], np.int32), f"{name}_shape": np.array([2, 2])}
 
 
+def sharded(**truths):
+    values = dict(weighted="false", symmetric="false", sparse_features="false", label_sets="false", labels_known="false",
+                  several_graphs="false")
+    values.update(truths)
+    return ("format = 1\nnodes = 4\narcs = 2\narcs_in_file = 3\nfeatures = %d\nclasses = 4\nsplits = 1\n" % FEATURES.shape[1]
+            + "".join(f"{name} = {value}\n" for name, value in values.items()) + "first_row = [0, 4]\ncontent = \"\"\n")
+
+
+OFFSETS = np.array([0, 1, 2, 2, 2])
+PLAIN = [npy(OFFSETS), npy(np.array([1, 0], np.int32)), npy(np.ascontiguousarray(FEATURES))]
+
 SEEDS = {
     "npy": [npy(EDGES), npy(np.asfortranarray(FEATURES)), npy(MASKS), npy(np.array(3.5, dtype=">f8"))],
     "npz": [npz(a=LABELS, b=MASKS), npz(np.savez_compressed, edges=EDGES)],
@@ -90,6 +101,11 @@ SEEDS = {
     "ogb": [folder("3\n", "2\n", gzip.compress(b"0,1\n1,2\n", mtime=0), "0.5,1\n1,2\n3,4\n", "0\nnan\n1\n",
                    "0\n", "1\n", "2\n"),
             folder("2\n", "1\n", "0,1\n", "1\n2\n", "0,1\n1,1\n", "0\n", "1\n", "1\n")],
+    "sharded": [folder(sharded(weighted="false", symmetric="true"), *PLAIN, npy(LABELS.astype(np.int32)),
+                       npy(np.array([[1], [2], [3], [0]], np.uint8))),
+                folder(sharded(weighted="true", symmetric="false"), *PLAIN, npy(LABELS.astype(np.int32)),
+                       npy(np.array([[1], [2], [3], [0]], np.uint8)), npy(np.array([0.5, 2.0])), npy(OFFSETS),
+                       npy(np.array([1, 0], np.int32)), npy(np.array([2.0, 0.5])))],
     "toml": [b'format = 1\nlr = 5e-4 # rate\ndataset = "a#b\\n\\u00e9"\n', b"[texas]\nlr = [0.5, 1_0, 0x1F]\nhead = 'l2'\n"],
 }
 

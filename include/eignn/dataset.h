@@ -20,6 +20,7 @@ struct Split {
 
 class FeatureTransform;
 struct GraphReduction;
+struct Spread;
 
 /// One graph, or several disjoint ones: `graph_of` has the graph of each node, and a drawn split then divides
 /// the graphs. All tensors are on the CPU.
@@ -49,6 +50,9 @@ struct Dataset {
   /// With the settings `partition` or `coarsen`: what models see of the graph; null otherwise. Of a partition
   /// `graph_of` then has the parts, while `graph` still has the arcs between them.
   std::shared_ptr<const GraphReduction> reduction;
+  /// Where the nodes are spread over processes, and these are one process's own; null otherwise.
+  std::shared_ptr<const Spread> spread;
+  int64_t first_node = 0;  // the number of the first node here among those of all processes
   std::vector<Split> splits;
   bool drawn_split = false;          // the data had no split, and one was drawn by the seed
   std::vector<ColumnReport> report;  // of tables: what was read

@@ -15,13 +15,13 @@ namespace eignn {
 struct Graph {
   int64_t nodes = 0;
   std::vector<int64_t> row_begin = {0};  // nodes + 1 offsets into target
-  std::vector<int64_t> target;           // the heads of the arcs that leave each node
+  std::vector<int32_t> target;           // the heads of the arcs that leave each node: 4 bytes an arc
   std::vector<double> weight;            // of each arc, positive and finite; empty: all are 1
 
   /// The graph with the arcs source[k] → target[k]; duplicates are merged. With `weight`, a number for each
   /// arc, the weights of duplicates are added up, and arcs of weight 0 are left out. Throws ArgumentError
-  /// when an id is negative or not below `nodes`, or a weight is negative or not finite; ResourceError where
-  /// so many nodes do not fit into memory.
+  /// when an id is negative or not below `nodes`, or a weight is negative or not finite; ResourceError for
+  /// more than 2147483647 nodes, and where so many do not fit into memory.
   static Graph from_arcs(int64_t nodes, const std::vector<int64_t>& source,
                          const std::vector<int64_t>& target, const std::vector<double>& weight = {});
 

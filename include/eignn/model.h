@@ -75,11 +75,15 @@ class Model : public torch::nn::Module {
   virtual std::optional<int64_t> non_converged_solves() const { return {}; }
 
   /// Seeds the dropout masks of one epoch, so that a resumed run draws the same ones. The caller's random
-  /// generators are not used.
-  void seed_dropout(uint64_t seed);
+  /// generators are not used. `rows` (int64): where the nodes of the epoch are spread over processes, the
+  /// places of this one's among all, so that each has its rows of one mask.
+  void seed_dropout(uint64_t seed, const torch::Tensor& rows = {});
 
   /// The propagation weights (EIGNN's F), which may have a learning rate of their own.
   virtual std::vector<torch::Tensor> propagation_weights() const { return {}; }
+  /// Where nodes are spread over processes: the parameters whose gradients solvers have added up over all
+  /// nodes. Those of the others are of this process's nodes after a backward pass.
+  virtual std::vector<torch::Tensor> summed_by_solvers() const { return {}; }
 
   /// How far the states of all nodes may be from the equilibria of the weights at hand, where the solver
   /// approximates them (solver truncated) and the model is one layer of equilibria; nothing otherwise.
@@ -134,6 +138,7 @@ class Model : public torch::nn::Module {
   torch::Tensor scores_with_labels(const torch::Tensor& index);
 
   Shape shape_;
+  torch::Tensor dropout_rows_;  // undefined: all of the mask
   std::optional<Labels> labels_;
   torch::Tensor X_;                 // the features alone, where the model reads labels too
   at::Generator device_generator_;  // undefined on a CPU

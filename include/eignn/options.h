@@ -483,6 +483,7 @@ struct TrainConfig {
   Precision dtype = Precision::float32;
   bool tf32 = false;
   int64_t threads = 0;
+  std::string memory;
   uint64_t seed = 0;
 
   /// The options of EIGNN; ArgumentError{"model"} where the model is another.
@@ -560,6 +561,9 @@ struct TrainConfig {
     field("tf32", c.tf32, "",
           "cuda: on lets products round to TF32; solvers still prove their residual in full");
     field("threads", c.threads, "[0, 4096]", "Threads; 0: all cores, and one with a GPU");
+    field(
+        "memory", c.memory, "",
+        "eignn on a CPU: a limit on the program's memory, such as 8G; it works with fewer columns at a time");
     field("seed", c.seed, "", "Fixes the generated split, the start and dropout");
   }
 };

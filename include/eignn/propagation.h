@@ -19,16 +19,18 @@ struct PropagationOptions {
   double weight_scale = 0;  // what weights of arcs are divided by; 0: their mean, see scale_of_weights()
 };
 
-/// S = diag(left) Â diag(right), where Â = A+I (or A) has the weights of the arcs as entries: small integers
-/// where there are none.
+/// S = diag(left) Â diag(right), where Â = A+I (or A) has the weights of the arcs as entries. Where the arcs
+/// have none, Â is not stored but for its pattern, 4 bytes an entry.
 ///
 /// The factors are kept because the direct solver eliminates with the entries of Â and sums of them instead
 /// of the rounded S.
 struct Propagation {
   int64_t nodes = 0;
   std::vector<int64_t> row_begin = {0};
-  std::vector<int64_t> column;  // ascending within a row; the diagonal is stored
-  std::vector<double> weight;   // Â: where the data has a loop and I is added, the diagonal has their sum
+  std::vector<int32_t> column;  // ascending within a row; the diagonal is stored
+  std::vector<double> weight;   // Â; empty: all are 1, but for the diagonal (see weight_of)
+  /// Without `weight`: the entries Â_ii, which are 2 where the data has a loop and I is added; empty: all 1.
+  std::vector<double> diagonal;
   std::vector<double> left, right;
   /// The row sums of diag(h) - Â: h_i - Σ_j Â_ij ≥ 0 with h = 1/(left·right), formed without subtraction: the
   /// sum of what was dropped from a row. Empty where they are not known to be non-negative (out-in on a
@@ -37,7 +39,14 @@ struct Propagation {
   bool symmetric = true;
 
   int64_t entries() const { return static_cast<int64_t>(column.size()); }
-  double value(int64_t row, int64_t entry) const { return left[row] * weight[entry] * right[column[entry]]; }
+  /// The entry of Â.
+  double weight_of(int64_t row, int64_t entry) const {
+    if (!weight.empty()) return weight[entry];
+    return diagonal.empty() || column[entry] != row ? 1 : diagonal[row];
+  }
+  double value(int64_t row, int64_t entry) const {
+    return left[row] * weight_of(row, entry) * right[column[entry]];
+  }
   Graph pattern() const;  // the arcs of Â
 };
 

@@ -139,6 +139,11 @@ class Equilibrium {
                                                const torch::Tensor& C) const;
   virtual std::optional<ErrorBound> do_error_bound() const { return {}; }
 
+  /// Where the nodes are spread over processes: the sum over all of what each has summed over its own, and
+  /// the number of them.
+  virtual torch::Tensor sum_over_nodes(torch::Tensor of_nodes_here) const { return of_nodes_here; }
+  virtual int64_t all_nodes(int64_t here) const { return here; }
+
   mutable int64_t iterations_ = 0;
   mutable double seconds_ = 0;
 
@@ -195,6 +200,16 @@ class SpectrumStore {
   virtual void save(const std::string& key, const std::vector<EigenBlock>& blocks) = 0;
 };
 
+/// Keeps T_p(S) X at sets of nodes, so that a run that goes on need not make the products with S again.
+class TermsStore {
+ public:
+  virtual ~TermsStore() = default;
+  /// The terms that are kept under this key; none where there are none.
+  virtual std::vector<torch::Tensor> load(const std::string& key) = 0;
+  /// `seconds`: what making them took.
+  virtual void save(const std::string& key, const std::vector<torch::Tensor>& terms, double seconds) = 0;
+};
+
 struct SolverOptions {
   double gamma = 0.8;
   double epsilon = 1e-12;
@@ -206,7 +221,12 @@ struct SolverOptions {
   bool refine = false;     // direct: long double for the eigenvalues of g, whose errors grow with the hops
   int64_t eigenpairs = 0;  // truncated: of S, those of largest magnitude; 0: 64, or all of a smaller graph
   bool fixed_features = true;  // sparse: the same X is solved for many F, so products of S with it are kept
+  /// sparse: a limit on the memory of the process, in bytes; 0: none. T_p(S) X at the nodes that are read is
+  /// formed for as many columns of X at a time as the limit leaves room for, with the same bits.
+  /// ResourceError where it leaves none.
+  uint64_t memory = 0;
   SpectrumStore* store = nullptr;  // spectral and krylov: keeps eigenbases between runs; not owned
+  std::shared_ptr<TermsStore> terms = nullptr;  // sparse, on an S with a fingerprint; null: nothing is kept
 };
 
 /// A solver for one graph. Its functions check their arguments, and calls from several threads are executed
@@ -242,6 +262,8 @@ class Solver {
 
   const SolverOptions& options() const { return options_; }
   const Propagation& propagation() const { return *S_; }
+  /// The nodes of all processes, where a graph is spread over several; otherwise those of propagation().
+  virtual int64_t nodes() const { return S_->nodes; }
   double preprocess_seconds() const { return preprocess_seconds_; }
 
  protected:

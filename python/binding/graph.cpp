@@ -52,7 +52,7 @@ double at_least_the_radius(const Propagation& S) {
     double before = 0, after = 0;
     for (int64_t i = 0; i < S.nodes; ++i) {
       double sum = 0;
-      for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum += S.weight[e] * v[S.column[e]];
+      for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum += S.weight_of(i, e) * v[S.column[e]];
       next[i] = sum;
       before += v[i] * v[i];
       after += sum * sum;
@@ -104,7 +104,8 @@ std::tuple<torch::Tensor, torch::Tensor, torch::Tensor> parts_of(const Propagati
   std::vector<double> values(S.column.size());
   for (int64_t v = 0; v < S.nodes; ++v)
     for (int64_t k = S.row_begin[v]; k < S.row_begin[v + 1]; ++k) values[k] = S.value(v, k);
-  return {tensor_of(S.row_begin, torch::kInt64), tensor_of(S.column, torch::kInt64),
+  return {tensor_of(S.row_begin, torch::kInt64),
+          tensor_of(std::vector<int64_t>(S.column.begin(), S.column.end()), torch::kInt64),
           tensor_of(values, torch::kFloat64)};
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/flags.h"
+#include "cluster/launched.h"
 #include "data/atomic_file.h"
 #include "data/text_lines.h"
 #include "data/utf8.h"
@@ -143,6 +144,38 @@ void check_auto_search(TrainFlags& flags) {
     require_known("model of a search", "models", model, Portfolio::models());
 }
 
+// "2x4": parts of the rows times parts of the columns, as many as there are processes.
+void check_grid(const std::string& grid, int64_t processes, int64_t& rows, int64_t& columns) {
+  if (grid.empty()) return;
+  if (processes == 1)
+    throw UsageError("one process has all rows and columns (--grid); start several with mpirun");
+  const size_t times = grid.find('x');
+  if (times == std::string::npos || !is_count(grid.substr(0, times), rows) ||
+      !is_count(grid.substr(times + 1), columns))
+    throw UsageError(fmt::format(
+        "'{}' is no grid (--grid); give parts of the rows times parts of the columns, such as 2x4", grid));
+  if (rows > processes || columns > processes || rows * columns != processes)
+    throw UsageError(
+        fmt::format("the places of {} are not {}, as many as there are processes (--grid); give "
+                    "parts of the rows times parts of the columns",
+                    grid, processes));
+}
+
+// What several processes train together is one run.
+void check_together(TrainFlags& flags) {
+  const int processes = Launched::from_environment().processes;
+  check_grid(flags.grid, processes, flags.grid_rows, flags.grid_columns);
+  if (processes == 1) return;
+  for (const auto& [flag, given] : {std::pair("--search", !flags.search_file.empty()),
+                                    {"--jobs", flags.jobs > 1},
+                                    {"--batch-runs", flags.batch_runs > 0},
+                                    {"--split", flags.config.split == "all"}})
+    if (given)
+      throw UsageError(fmt::format(
+          "{} processes train one run together, and not several ({}); give --split 0, or leave out mpirun",
+          processes, flag));
+}
+
 }  // namespace
 
 void check(TrainFlags& flags) {
@@ -166,7 +199,7 @@ void check(TrainFlags& flags) {
       validate(flags.config);
       flags.resumed_epochs = flags.config.epochs;
     }
-    return;
+    return check_together(flags);
   }
   if (flags.jobs > 1 && flags.out.empty())
     throw UsageError("several jobs at a time need a folder to meet in (--jobs); give --out too");
@@ -186,6 +219,7 @@ void check(TrainFlags& flags) {
     throw UsageError(
         "a search judges by the data set's first splits, or those that its file names (--split); leave "
         "--split out");
+  check_together(flags);
   check_auto_search(flags);
   if (flags.searches_automatically()) return;  // the candidates apply their models' recipes
   flags.recipe_used = apply_recipe(flags.config, flags.given, flags.recipe, &flags.by_recipe);
@@ -297,6 +331,12 @@ void check(InspectFlags& flags) {
   settle(flags.config, flags.settings);
   flags.recipe_used = apply_recipe(flags.config, given);
   if (!flags.checkpoint.empty()) require_checkpoint(flags.checkpoint);
+  const int processes = Launched::from_environment().processes;
+  if (flags.ranks == 0 && processes > 1) flags.ranks = processes;
+  if (flags.ranks < 0)
+    throw UsageError(fmt::format("{} is out of range (--ranks); give 1 or more", flags.ranks));
+  if (flags.ranks > 0 && given.count("dataset") == 0)
+    throw UsageError("several processes share a data set (--ranks); give --dataset");
 }
 
 void check(const CLI::App& command, ReproduceFlags& flags) {
@@ -369,6 +409,28 @@ void check(BenchScalingFlags& flags) {
   constexpr int64_t least = 1000;
   if (flags.up_to < least)
     throw UsageError(fmt::format("{} is out of range (--up-to); give {} nodes or more", flags.up_to, least));
+}
+
+void check(BenchClusterFlags& flags) {
+  settle(flags.config, flags.settings);
+  check_grid(flags.grid, Launched::from_environment().processes, flags.grid_rows, flags.grid_columns);
+  if (flags.edges > flags.nodes * (flags.nodes - 1) / 2)
+    throw UsageError(fmt::format("{} nodes have fewer pairs (--edges); give fewer edges", flags.nodes));
+  for (const std::string& text : flags.predict) {
+    std::vector<int64_t> numbers;
+    for (const std::string& word : split_list(text)) {
+      numbers.push_back(0);
+      if (!is_count(word, numbers.back())) numbers.clear();
+      if (numbers.empty()) break;
+    }
+    if (numbers.size() != 6)
+      throw UsageError(
+          fmt::format("'{}' is no problem (--predict); give nodes, edges, features, classes, labelled "
+                      "nodes and processes, such as 1000000,10000000,64,16,50000,8",
+                      text));
+    const auto number = [&](size_t k) { return static_cast<double>(numbers[k]); };
+    flags.predictions.push_back({text, number(0), number(1), number(2), number(3), number(4), numbers[5]});
+  }
 }
 
 void check(BenchStackFlags& flags) {

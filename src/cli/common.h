@@ -99,6 +99,11 @@ struct Interrupted {
   std::string message;
 };
 
+/// Thrown to end with this exit code and without a word: another process of the job has said it.
+struct EndedQuietly {
+  int code;
+};
+
 std::string percent(double fraction);
 
 /// "45 s", "3 min", "2.5 h".

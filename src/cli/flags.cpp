@@ -63,6 +63,7 @@ void add_train(CLI::App& app) {
       "  eignn train --dataset my-graph --coarsen 0.25 --solver truncated --eigenpairs 128\n"
       "  eignn train --dataset texas --search grid.toml --out runs/search\n"
       "  eignn train --dataset texas --search grid.toml --batch-runs 20 --out runs/search --device cuda\n"
+      "  mpirun -n 8 eignn train --dataset my-graph --recipe paper --out runs/large\n"
       "What is not given comes from the data set's recipe (own, for data without one: docs/which-model.md), "
       "then from the defaults shown above.");
   auto flags = std::make_shared<TrainFlags>();
@@ -97,6 +98,9 @@ void add_train(CLI::App& app) {
             "(docs/performance.md); 0: one by one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
+  command->add_option("--grid", flags->grid,
+                      "Under mpirun: parts of the rows times parts of the columns, such as 2x4; the fewest "
+                      "parts of the rows that fit into memory when not given (docs/cluster.md)");
   // For a parent process that runs many jobs: receives the message of a training that did not converge.
   command->add_option("--failure-file", flags->failure_file, "")->group("");
   add_whole(*command, "--parent", flags->parent, "")->group("");
@@ -273,6 +277,7 @@ void add_inspect(CLI::App& app) {
                   "  eignn inspect --dataset chains --chain-length 200\n"
                   "  eignn inspect --graph g.mtx --direction in --feature-dim 64 --json\n"
                   "  eignn inspect --checkpoint runs/a/model.safetensors\n"
+                  "  eignn inspect --dataset my-graph --ranks 8\n"
                   "For a bare graph --feature-dim says how many features to plan for.");
   auto flags = std::make_shared<InspectFlags>();
   command->add_option("--graph", flags->graph,
@@ -280,6 +285,9 @@ void add_inspect(CLI::App& app) {
   command->add_option("--graph-format", flags->graph_format,
                       "npz, npy, mtx or edges; by content when not given");
   command->add_option("--checkpoint", flags->checkpoint, "model.safetensors, or a run folder");
+  add_whole(*command, "--ranks", flags->ranks,
+            "Instead: the memory that each of so many processes would need, and the rows it would fetch "
+            "(docs/cluster.md)");
   flags->settings.add(
       *command, {Field::Group::data, Field::Group::model, Field::Group::optimisation, Field::Group::machine});
   command->add_flag("--json", flags->json, "Print one JSON object");
@@ -291,10 +299,11 @@ void add_inspect(CLI::App& app) {
 
 void add_convert(CLI::App& app) {
   auto* command = add_command(
-      app, "convert", "Write a data set of any format as one compact .npz",
+      app, "convert", "Write a data set of any format as one compact .npz, or in shards",
       "  eignn convert --dataset squirrel --out squirrel.npz\n"
       "  eignn convert --dataset downloads/arxiv --out arxiv.npz\n"
       "  eignn convert --graph edges.csv --features features.csv --labels labels.csv --out mine.npz\n"
+      "  eignn convert --dataset downloads/papers100M --shards 16 --memory 8G --out papers\n"
       "A name that does not end in .npz becomes a folder of .npy files, which needs no zip to read.\n"
       "docs/data.md has the formats.");
   auto flags = std::make_shared<ConvertFlags>();
@@ -304,6 +313,12 @@ void add_convert(CLI::App& app) {
   command->add_option("--labels", flags->files.labels, "Your own graph: .npy or .csv");
   command->add_option("--splits", flags->files.splits, "Your own graph: .csv");
   flags->settings.add(*command, std::vector<std::string>{"edge-weights"});
+  add_whole(
+      *command, "--shards", flags->shards,
+      "Write a folder that need not fit into memory, its arrays in so many files each: arcs are sorted on "
+      "disk");
+  command->add_option("--memory", flags->memory,
+                      "With --shards: the memory to sort in, such as 500M; 2G by default");
   command->add_option("--out", flags->out, "FILE.npz, or a folder to make");
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] { run_convert(*command, *flags); });
@@ -527,6 +542,37 @@ void add_bench_stack(CLI::App& bench) {
   });
 }
 
+void add_bench_cluster(CLI::App& bench) {
+  auto* command = add_command(
+      bench, "cluster", "The parts of training on several processes, and what a model of them predicts",
+      "  eignn bench cluster\n"
+      "  mpirun -n 4 eignn bench cluster --nodes 1000000 --edges 10000000 --grid 2x2\n"
+      "  mpirun -n 4 eignn bench cluster --predict 111059956,1615685872,128,172,1207179,32\n"
+      "Measures a product with S, the exchange of rows, sums and dense products, adds them up, and compares "
+      "the\n"
+      "sum with a preparation and an epoch on an R-MAT graph (docs/cluster.md).");
+  auto flags = std::make_shared<BenchClusterFlags>();
+  const auto count = [&](const char* flag, int64_t& value, const char* help) {
+    add_whole(*command, flag, value, help)->capture_default_str()->check(CLI::PositiveNumber);
+  };
+  count("--nodes", flags->nodes, "Nodes of the graph that is measured");
+  count("--edges", flags->edges, "Its undirected edges");
+  count("--features", flags->features, "Features of a node");
+  count("--classes", flags->classes, "Classes");
+  command->add_option("--grid", flags->grid,
+                      "Parts of the rows times parts of the columns; rows alone when not given");
+  command
+      ->add_option("--predict", flags->predict,
+                   "Also predict: NODES,EDGES,FEATURES,CLASSES,LABELLED,PROCESSES; may be repeated")
+      ->allow_extra_args(false);
+  flags->settings.add(*command, std::vector<std::string>{"dtype", "threads", "seed"});
+  command->add_flag("--json", flags->json, "Print one JSON object");
+  set_work(command, [flags] {
+    check(*flags);
+    run_bench_cluster(*flags);
+  });
+}
+
 namespace {
 
 void add_peak_memory(CLI::App& bench) {
@@ -543,6 +589,7 @@ void add_bench(CLI::App& app) {
   auto* bench = add_command(app, "bench", "Measure ours beside the published algorithm, and how it grows",
                             "  eignn bench chains\n"
                             "  eignn bench chains --size 100,20 --dtype float64 --json\n"
+                            "  eignn bench cluster\n"
                             "  eignn bench heterophilic --dataset cornell --dataset chameleon\n"
                             "  eignn bench planner --quick\n"
                             "  eignn bench ppi\n"
@@ -551,6 +598,7 @@ void add_bench(CLI::App& app) {
                             "docs/performance.md says how to read them.");
   bench->require_subcommand(1);
   add_bench_chains(*bench);
+  add_bench_cluster(*bench);
   add_bench_heterophilic(*bench);
   add_bench_planner(*bench);
   add_bench_ppi(*bench);

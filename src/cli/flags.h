@@ -24,6 +24,8 @@ struct TrainFlags {
   int64_t trials = 0, splits = 1;
   double budget_seconds = 600;
   std::vector<std::string> model_list;
+  std::string grid;                         // of several processes
+  int64_t grid_rows = 0, grid_columns = 0;  // 0: chosen by memory
   bool json = false;
 
   bool searches_automatically() const { return search_file == "auto"; }
@@ -75,12 +77,14 @@ struct InspectFlags {
   TrainConfig config;
   std::string graph, graph_format, checkpoint;
   std::string recipe_used;
+  int64_t ranks = 0;  // 0: not asked for
   bool json = false;
 };
 
 struct ConvertFlags {
   SettingFlags settings;
-  std::string dataset, out;
+  std::string dataset, out, memory;
+  int64_t shards = 0;  // 0: not asked for
   OwnGraphFiles files;
   bool json = false;
 };
@@ -129,6 +133,22 @@ struct BenchPlannerFlags {
   bool quick = false, json = false;
 };
 
+struct BenchClusterFlags {
+  SettingFlags settings;
+  TrainConfig config;
+  int64_t nodes = 500'000, edges = 5'000'000, features = 64, classes = 16;
+  std::string grid;
+  int64_t grid_rows = 0, grid_columns = 0;  // 0: rows alone
+  std::vector<std::string> predict;
+  struct Prediction {
+    std::string text;
+    double nodes, edges, features, classes, labelled;
+    int64_t processes;
+  };
+  std::vector<Prediction> predictions;
+  bool json = false;
+};
+
 struct BenchStackFlags {
   SettingFlags settings;
   TrainConfig config;
@@ -159,6 +179,7 @@ void check(BenchChainsFlags& flags);
 void check(BenchHeterophilicFlags& flags);
 void check(BenchPlannerFlags& flags);
 void check(BenchScalingFlags& flags);
+void check(BenchClusterFlags& flags);
 void check(BenchStackFlags& flags);
 
 // What the commands do once their flags are checked. The engine has most of them; in the front those say that
@@ -178,6 +199,7 @@ void run_bench_heterophilic(const CLI::App& command, const BenchHeterophilicFlag
 void run_bench_planner(const BenchPlannerFlags& flags);
 void run_bench_ppi(const BenchFlags& flags);
 void run_bench_scaling(const BenchScalingFlags& flags);
+void run_bench_cluster(const BenchClusterFlags& flags);
 void run_bench_stack(const BenchStackFlags& flags);
 void run_bench_peak_memory();
 

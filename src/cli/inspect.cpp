@@ -8,6 +8,7 @@
 #include "eignn/train.h"
 #include "report/columns_table.h"
 #include "report/inspection.h"
+#include "report/spread_inspection.h"
 #include "report/table.h"
 #include "run/own_rule.h"
 #include "train/assemble.h"
@@ -83,8 +84,41 @@ std::pair<Inspection, OwnChoice> inspect_as_trained(const Flags& flags) {
   return {inspect(prepared(std::move(raw), config), config), choice};
 }
 
+Json json_of(const SpreadInspection& spread) {
+  Json rows = Json::array();
+  for (const auto& row : spread.rows)
+    rows.push_back({{"grid", fmt::format("{}x{}", row.grid.rows, row.grid.columns)},
+                    {"training_bytes", row.bytes.training()},
+                    {"states_bytes", row.bytes.states},
+                    {"reading_bytes", row.bytes.reading},
+                    {"fetched_rows", row.most_fetched},
+                    {"fetched_share", row.fetched_share}});
+  return {{"dataset", spread.dataset}, {"processes", spread.processes}, {"nodes", spread.nodes},
+          {"entries", spread.entries}, {"features", spread.features},   {"shards", spread.in_shards},
+          {"grids", std::move(rows)}};
+}
+
+void print_spread(const SpreadInspection& spread) {
+  const auto gigabytes = [](double bytes) { return fmt::format("{:.3g}", 1e-9 * bytes); };
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& row : spread.rows)
+    rows.push_back({fmt::format("{}x{}", row.grid.rows, row.grid.columns), gigabytes(row.bytes.training()),
+                    gigabytes(row.bytes.states), gigabytes(row.bytes.reading),
+                    std::to_string(row.most_fetched), fmt::format("{:.3g}", row.fetched_share)});
+  fmt::print("{} on {} process{}: {} nodes, {} entries of S, {} features{}\n{}", spread.dataset,
+             spread.processes, spread.processes == 1 ? "" : "es", spread.nodes, spread.entries,
+             spread.features, spread.in_shards ? ", in shards" : "",
+             format_table({"grid", "GB a process", "and Z at all nodes", "while reading", "rows fetched",
+                           "of all, per node"},
+                          rows));
+}
+
 void work(const Flags& flags) {
   const Execution execution(flags.config);
+  if (flags.ranks > 0) {
+    const SpreadInspection spread = inspect_spread(flags.config, flags.ranks);
+    return flags.json ? print_json(json_of(spread)) : print_spread(spread);
+  }
   if (flags.graph.empty() && flags.checkpoint.empty()) {
     const auto [inspection, choice] = inspect_as_trained(flags);
     Json json = inspection_json(inspection);

@@ -40,6 +40,9 @@ void run_bench_chains(const BenchChainsFlags&) {
 void run_bench_heterophilic(const CLI::App&, const BenchHeterophilicFlags&) {
   throw EngineNeeded{};
 }
+void run_bench_cluster(const BenchClusterFlags&) {
+  throw EngineNeeded{};
+}
 void run_bench_stack(const BenchStackFlags&) {
   throw EngineNeeded{};
 }

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/streams.h"
+#include "cluster/launched.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
 #include "graph/nearest_name.h"
@@ -61,6 +62,19 @@ std::string in_flags(const ArgumentError& error, const CLI::App& command) {
   const std::string flag = "--" + error.field();
   const bool known = !error.field().empty() && command.get_option_no_throw(flag) != nullptr;
   return Error::sentence(error.problem(), known ? flag : error.field(), error.remedy());
+}
+
+// What runs in one process is not to run in each of several: false for a process that has nothing to do.
+bool has_work(int argc, char** argv, const Launched& launched) {
+  if (launched.processes == 1) return true;
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "train" || (command == "bench" && argc > 2 && std::string(argv[2]) == "cluster"))
+    return true;
+  if (launched.rank > 0) return false;
+  if (!command.empty() && command[0] != '-' && command != "inspect")
+    throw UsageError(fmt::format("{} runs in one process, and {} were started (eignn {}); leave out mpirun",
+                                 command, launched.processes, command));
+  return true;
 }
 
 int run(int argc, char** argv) {
@@ -123,10 +137,14 @@ int run(int argc, char** argv) {
 
 int run_program(int argc, char** argv, const std::function<std::string(const std::exception&)>& in_words) {
   const WarningScope warnings(warning);
+  const Launched launched = Launched::from_environment();
+  if (launched.rank > 0) be_quiet();
   try {
-    const int code = run(argc, argv);
+    const int code = has_work(argc, argv, launched) ? run(argc, argv) : 0;
     flush_output();
     return code;
+  } catch (const EndedQuietly& end) {
+    return end.code;
   } catch (const Interrupted& stop) {
     say(fmt::format("eignn: {}\n", stop.message));
     return 130;

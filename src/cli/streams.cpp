@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -33,7 +34,20 @@ void allow_many_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+namespace {
+std::atomic<bool> quiet{false};
+}  // namespace
+
+void be_quiet() {
+  quiet = true;
+}
+
+void speak_up() {
+  quiet = false;
+}
+
 void say(const std::string& text) {
+  if (quiet) return;
   std::fflush(stdout);  // what was printed before comes first, in a pipe too
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

@@ -13,6 +13,11 @@ void hold_standard_streams();
 /// As many files at once as the system lets a process have: each run of a batch has two.
 void allow_many_files();
 
+/// From now on say() prints nothing, until speak_up(): this is one of several processes that have the same to
+/// say.
+void be_quiet();
+void speak_up();
+
 /// Text for people, on standard error. What cannot be written there is lost, and the work goes on.
 void say(const std::string& text);
 

@@ -11,8 +11,10 @@
 #include <optional>
 #include <set>
 
+#include "cli/cluster.h"
 #include "cli/flags.h"
 #include "cli/jobs.h"
+#include "cluster/launched.h"
 #include "data/atomic_file.h"
 #include "data/folder_lock.h"
 #include "data/text_lines.h"
@@ -101,7 +103,8 @@ void print_summary(const RunResult& s) {
 // What to type after an error or a signal: empty where nothing is kept.
 std::string go_on_with(const std::string& folder) {
   if (folder.empty()) return "";
-  return is_interrupted_run(folder) ? "eignn train --resume " + shell_quoted(folder) : "the same command";
+  return is_interrupted_run(folder) ? launcher_words() + "eignn train --resume " + shell_quoted(folder)
+                                    : "the same command";
 }
 
 // Shows what was read of tables, once.
@@ -225,10 +228,13 @@ JobOptions options_of_runs(const Flags& flags) {
   return options;
 }
 
-void train_one(const Job& job, bool resume, const Flags& flags, const Dataset* data = nullptr) {
-  JobOptions options = job_options(1, flags.json, flags.parent);
-  if (!flags.json) show_table(options);
-  if (!flags.json) {
+void train_one(const Job& job, bool resume, const Flags& flags, const Dataset* data = nullptr,
+               const SpreadOptions* spread = nullptr) {
+  const bool speaks = !spread || spread->ranks.is_first(), words = speaks && !flags.json;
+  JobOptions options = job_options(1, !words, flags.parent);
+  options.spread = spread;
+  if (words) show_table(options);
+  if (words) {
     // The data are read, and what follows may take long: the solver is prepared.
     options.on_data = [&, show = options.on_data](const Dataset& read) {
       show(read);
@@ -238,6 +244,7 @@ void train_one(const Job& job, bool resume, const Flags& flags, const Dataset* d
   }
   const RunResult result =
       resumable([&] { return go_on_with(job.folder); }, [&] { return run_here(job, resume, options, data); });
+  if (!speaks) return;
   flags.json ? print_json(result_json(result)) : print_summary(result);
 }
 
@@ -428,11 +435,11 @@ void search_automatically(const Flags& flags) {
   if (!flags.out.empty()) fmt::print("kept: {0}/best, its settings in {0}/best.toml\n", flags.out);
 }
 
-void resume(const Flags& flags) {
+void resume(const Flags& flags, const SpreadOptions* spread) {
   if (!holds_all_splits(flags.resume)) {
     Job job{flags.config, flags.resume};
     job.resumed_epochs = flags.resumed_epochs;
-    return train_one(job, /*resume=*/true, flags);
+    return train_one(job, /*resume=*/true, flags, nullptr, spread);
   }
   if (flags.resumed_epochs > 0)
     throw UsageError(
@@ -461,25 +468,43 @@ TrainFlags with_own_rule(TrainFlags flags, std::optional<Dataset>& raw) {
   return flags;
 }
 
-}  // namespace
-
-void run_train(const TrainFlags& given) {
+void work(const Flags& given, const SpreadOptions* spread) {
   if (!given.json && given.resume.empty()) say_long_reading(given.config.dataset);
-  if (!given.resume.empty()) return resume(given);
+  if (!given.resume.empty()) return resume(given, spread);
   if (given.config_changed)  // people edit this file on purpose
     warning(
         fmt::format("the settings in {} were changed after they were written, and are taken as they are; "
                     "without its line '# digest' this is not said",
                     given.config_file));
   std::optional<Dataset> raw;
-  const TrainFlags flags = with_own_rule(given, raw);
+  // Of shards each process reads its own, and no rule looks at all of them.
+  const bool apart = spread && std::filesystem::exists(given.config.dataset + "/shards.toml");
+  const TrainFlags flags = apart ? given : with_own_rule(given, raw);
   if (flags.searches_automatically()) return search_automatically(flags);
   if (const auto idle = idle_settings_in_words(flags.config, flags.settings.names()); !idle.empty())
     warning(idle);
   if (!flags.search_file.empty()) return search(flags);
   if (flags.config.split == "all") return train_all_splits(flags.config, flags.out, flags);
   if (raw) raw = prepared(std::move(*raw), flags.config);
-  train_one({flags.config, flags.out}, /*resume=*/false, flags, raw ? &*raw : nullptr);
+  train_one({flags.config, flags.out}, /*resume=*/false, flags, raw ? &*raw : nullptr, spread);
+}
+
+}  // namespace
+
+void run_train(const TrainFlags& flags) {
+  if (Launched::from_environment().processes == 1) return work(flags, nullptr);
+  const std::string& folder = flags.resume.empty() ? flags.out : flags.resume;
+  const auto go_on = [&] {
+    const std::string command = go_on_with(folder);
+    return command.empty() ? "nothing was kept, since there was no --out" : "go on with: " + command;
+  };
+  work_together(
+      [&](const SpreadOptions& all) {
+        SpreadOptions spread = all;
+        if (flags.grid_rows > 0) spread.grid = Grid{flags.grid_rows, flags.grid_columns};
+        work(flags, &spread);
+      },
+      go_on);
 }
 
 }  // namespace eignn::cli

@@ -19,6 +19,13 @@ struct ArcList {
   /// The first weight of a text that cannot be one: what is wrong with it, and its line. It is refused when
   /// the weights are taken, not before.
   std::string bad_weight = {}, bad_weight_place = {};
+  /// How many there were before duplicates were merged, in a file that has distinct arcs; -1: as many.
+  int64_t arcs_in_file = -1;
+
+  /// As many as the data had.
+  int64_t counted_in_file() const {
+    return arcs_in_file < 0 ? static_cast<int64_t>(source.size()) : arcs_in_file;
+  }
 };
 
 }  // namespace eignn

@@ -107,17 +107,8 @@ void read_listed_features(const NamedArrays& arrays, RawDataset& set) {
              "save the matrix again, as CSR");
   set.features.shape = sizes;
   set.features.origin = data.origin;
-  rows = sorted_rows(std::move(rows), sizes[1], data.origin);
-  if (stay_sparse(sizes[0], sizes[1], entries)) {
-    set.entries = std::move(rows);
-    return;
-  }
-  set.features = zero_features(sizes[0], sizes[1], ElementType::float64,
-                               data.bytes.size() + indices.bytes.size(), data.origin);
-  auto* cells = reinterpret_cast<double*>(set.features.bytes.data());
-  for (int64_t v = 0; v < sizes[0]; ++v)
-    for (int64_t k = rows.begin[v]; k < rows.begin[v + 1]; ++k)
-      cells[v * sizes[1] + rows.column[k]] = rows.value[k];
+  take_listed_features(set, sorted_rows(std::move(rows), sizes[1], data.origin),
+                       data.bytes.size() + indices.bytes.size());
 }
 
 RawDataset from_arrays(const NamedArrays& arrays) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "data/text_lines.h"
 
@@ -46,6 +47,20 @@ Array zero_features(int64_t rows, int64_t columns, ElementType type, size_t list
            "check the number of features and their indices");
   zeros.bytes.resize(*size);
   return zeros;
+}
+
+void take_listed_features(RawDataset& set, SparseRows rows, size_t listed_bytes) {
+  const int64_t n = set.features.shape[0], columns = set.features.shape[1];
+  const auto entries = static_cast<int64_t>(rows.column.size());
+  if (stay_sparse(n, columns, entries)) {
+    set.entries = std::move(rows);
+    return;
+  }
+  set.features = zero_features(n, columns, ElementType::float64, listed_bytes, set.features.origin);
+  auto* cells = reinterpret_cast<double*>(set.features.bytes.data());
+  for (int64_t v = 0; v < n; ++v)
+    for (int64_t k = rows.begin[v]; k < rows.begin[v + 1]; ++k)
+      cells[v * columns + rows.column[k]] = rows.value[k];
 }
 
 Array as_bytes_if_exact(Array array) {

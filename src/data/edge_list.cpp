@@ -76,37 +76,44 @@ double take_weight(const TextLines& lines, std::string_view word, ArcList* arcs)
 
 }  // namespace
 
-ArcList parse_edge_list(std::string_view text, const std::string& origin) {
-  ArcList arcs;
-  arcs.weight_origin = origin;
-  TextLines lines(text, origin);
-  bool first = true;
+void EdgeListParser::parse(std::string_view block, int64_t first_line, ArcList& arcs,
+                           std::vector<int64_t>* line_of) {
+  arcs.weight_origin = origin_;
+  TextLines lines(block, origin_, first_line);
   while (lines.next()) {
     std::string_view rest = without_comment(lines.line());
     skip_blanks(&rest);
     if (rest.empty()) continue;
-    const bool is_header = first && named_columns(rest) > 0;
-    first = false;
+    const bool is_header = first_row_ && named_columns(rest) > 0;
+    first_row_ = false;
     if (is_header) {
       skip_names(lines, rest);
       continue;
     }
-    const bool first_arc = arcs.source.empty(), weighted = !arcs.weight.empty();
     arcs.source.push_back(take_node(lines, &rest));
     end_column(lines, &rest, false);
     arcs.target.push_back(take_node(lines, &rest));
+    if (line_of != nullptr) line_of->push_back(lines.number());
     skip_blanks(&rest);
     if (rest.empty()) {
-      if (weighted) lines.refuse("this arc has no weight, and those before it have", "give each a weight");
+      if (weights_ == Weights::present)
+        lines.refuse("this arc has no weight, and those before it have", "give each a weight");
+      weights_ = Weights::absent;
       continue;
     }
-    if (!first_arc && !weighted)
+    if (weights_ == Weights::absent)
       lines.refuse("more than two columns, where the first arc has two: " + quote(rest),
                    "give every arc a weight, or none");
+    weights_ = Weights::present;
     end_column(lines, &rest, false);
     arcs.weight.push_back(take_weight(lines, take_word(&rest, ','), &arcs));
     end_column(lines, &rest, true);
   }
+}
+
+ArcList parse_edge_list(std::string_view text, const std::string& origin) {
+  ArcList arcs;
+  EdgeListParser(origin).parse(text, 1, arcs);
   return arcs;
 }
 

@@ -10,7 +10,7 @@
 
 namespace eignn {
 
-void take_weights(ArcList& arcs, EdgeWeights wanted, const std::string& path) {
+void take_weights(ArcList& arcs, EdgeWeights wanted, const std::string& path, int64_t first_arc) {
   if (wanted == EdgeWeights::use && arcs.weight.empty() && !arcs.source.empty())
     throw ArgumentError("edge-weights", fmt::format("the arcs of {} have no weights", path), "leave it out");
   if (wanted == EdgeWeights::ignore || (wanted == EdgeWeights::automatic && arcs.weight_on_request)) {
@@ -23,8 +23,8 @@ void take_weights(ArcList& arcs, EdgeWeights wanted, const std::string& path) {
     refuse(arcs.bad_weight, {arcs.weight_origin, arcs.bad_weight_place}, remedy);
   for (size_t k = 0; k < arcs.weight.size(); ++k)
     if (!(arcs.weight[k] >= 0 && arcs.weight[k] <= std::numeric_limits<double>::max()))
-      refuse(fmt::format("the weight of arc {} (counted from 0), {} -> {}, is {}", k, arcs.source[k],
-                         arcs.target[k], arcs.weight[k]),
+      refuse(fmt::format("the weight of arc {} (counted from 0), {} -> {}, is {}",
+                         first_arc + static_cast<int64_t>(k), arcs.source[k], arcs.target[k], arcs.weight[k]),
              arcs.weight_origin, remedy);
 }
 

@@ -13,7 +13,8 @@ namespace eignn {
 /// otherwise checks them and clears `weight_on_request`. `automatic` wants those that the format has for the
 /// purpose, and not those on request. DataError, with the line where the format has lines, for a weight that
 /// is negative or not finite; ArgumentError for `use` where there are none.
-void take_weights(ArcList& arcs, EdgeWeights wanted, const std::string& path);
+/// `first_arc` is the number of the first arc, where these are a piece of a file.
+void take_weights(ArcList& arcs, EdgeWeights wanted, const std::string& path, int64_t first_arc = 0);
 
 /// An array `edge_weight`, (E,) or (E, 1), as the weights of the arcs.
 void set_weights(ArcList& arcs, const Array& weights);

@@ -8,13 +8,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "data/atomic_file.h"
 #include "data/edge_list.h"
 #include "data/edge_weights.h"
 #include "data/folder_files.h"
+#include "data/gzip_file.h"
+#include "data/mapped_array.h"
 #include "data/matrix_market.h"
 #include "data/npz.h"
 #include "data/text_lines.h"
@@ -44,11 +48,17 @@ ArcList read_npz_edges(const std::string& path) {
   return arcs;
 }
 
+// The file of the weights beside edges.npy.
+std::optional<std::string> weights_beside(const std::string& path) {
+  const std::filesystem::path file = path;
+  std::string weights = (file.parent_path() / "edge_weight.npy").string();
+  if (file.filename() == "edges.npy" && file_exists(weights)) return weights;
+  return std::nullopt;
+}
+
 ArcList read_npy_edges(const std::string& content, const std::string& path) {
   ArcList arcs = arcs_of_edges(parse_npy(content, path));
-  const std::filesystem::path file = path;
-  const std::string weights = (file.parent_path() / "edge_weight.npy").string();
-  if (file.filename() == "edges.npy" && file_exists(weights)) set_weights(arcs, read_npy(weights));
+  if (const auto weights = weights_beside(path)) set_weights(arcs, read_npy(*weights));
   return arcs;
 }
 
@@ -65,6 +75,59 @@ ArcList read_graph(const std::string& path, const std::string& format) {
   if (actual == "npz") return read_npz_edges(path);
   if (actual == "npy") return read_npy_edges(content, path);
   return actual == "mtx" ? parse_matrix_market(content, path) : parse_edge_list(content, path);
+}
+
+namespace {
+
+void each_arcs_of_text(const std::string& path, EdgeWeights weights, const TakeArcs& take) {
+  TextBlocks blocks(path);
+  EdgeListParser parser(path);
+  int64_t before = 0;
+  while (blocks.next()) {
+    ArcList arcs;
+    std::vector<int64_t> lines;
+    parser.parse(blocks.block(), blocks.first_line(), arcs, &lines);
+    take_weights(arcs, weights, path, before);
+    take({arcs, [&](size_t k) { return Where(path, fmt::format("line {}", lines[k])); }});
+    before += static_cast<int64_t>(arcs.source.size());
+  }
+}
+
+void each_arcs_of_array(const std::string& path, EdgeWeights weights, const TakeArcs& take) {
+  const MappedArray edges(path);
+  arcs_of_edges(edges.rows(0, 0));  // refuses what is no array of arcs
+  std::optional<MappedArray> weight;
+  if (const auto file = weights_beside(path)) weight.emplace(*file);
+  if (weight && (weight->rows() != edges.rows() || weight->row_bytes() != item_size(weight->type())))
+    refuse(fmt::format("the weights have the shape ({}), and there are {} arcs",
+                       fmt::join(weight->shape(), ", "), edges.rows()),
+           weight->path(), "give one weight per arc, of shape (E,)");
+  constexpr int64_t together = 1 << 16;
+  for (int64_t first = 0; first < edges.rows(); first += together) {
+    const int64_t last = std::min(edges.rows(), first + together);
+    ArcList arcs = arcs_of_edges(edges.rows(first, last));
+    if (weight) set_weights(arcs, weight->rows(first, last));
+    take_weights(arcs, weights, path, first);
+    take({arcs, [&](size_t k) {
+            return Where(path, fmt::format("arc {}, counted from 0", first + static_cast<int64_t>(k)));
+          }});
+    edges.forget(first, last);
+  }
+}
+
+}  // namespace
+
+void each_arcs(const std::string& path, EdgeWeights weights, const TakeArcs& take) {
+  std::string start(64, '\0'), format;
+  if (const FileHandle file = open_for_reading(path); has_end(file)) {  // a pipe cannot be read twice
+    start.resize(std::fread(start.data(), 1, start.size(), file.get()));
+    format = format_of(start);
+  }
+  if (format == "edges") return each_arcs_of_text(path, weights, take);
+  if (format == "npy" && MappedArray::can_map(path)) return each_arcs_of_array(path, weights, take);
+  ArcList arcs = read_graph(path, format);
+  take_weights(arcs, weights, path);
+  take({arcs, [&](size_t k) { return Where(path, fmt::format("arc {}, counted from 0", k)); }});
 }
 
 ArcList arcs_of_edges(const Array& edges) {

@@ -5,12 +5,18 @@
 
 #include "data/arc_list.h"
 #include "data/npy.h"
+#include "data/streamed_dataset.h"
 
 namespace eignn {
 
 /// Reads a graph. `format` is npz (member `edges`), npy, mtx or edges; empty: decided by the file's first
 /// bytes. take_weights() settles whether its weights are used.
 ArcList read_graph(const std::string& path, const std::string& format);
+
+/// The same graph a piece at a time, its weights settled as `weights` says (take_weights). An edge list,
+/// which may be packed by gzip, and a .npy that can be mapped are never in memory as a whole; other formats
+/// are one piece.
+void each_arcs(const std::string& path, EdgeWeights weights, const TakeArcs& take);
 
 /// The arcs of an integer array (E, 2), one arc (source, target) per row; it states no number of nodes.
 ArcList arcs_of_edges(const Array& edges);

@@ -5,6 +5,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "data/catalogue.h"
 #include "data/edge_weights.h"
@@ -57,7 +58,11 @@ Dataset to_dataset(RawDataset file, uint64_t seed, const TableOptions& tables) {
   set.name = file.name;
   set.format = file.format;
   set.graph = Graph::from_arcs(file.nodes(), file.arcs.source, file.arcs.target, file.arcs.weight);
-  set.arcs_in_file = static_cast<int64_t>(file.arcs.source.size());
+  set.arcs_in_file = file.arcs.counted_in_file();
+  // The list of the arcs takes four times the memory of the graph.
+  ArcList without_arcs;
+  without_arcs.nodes = file.nodes();
+  file.arcs = std::move(without_arcs);
   set.report = std::move(file.report);
   set.node_names = std::move(file.node_names);
   set.class_names = std::move(file.class_names);
@@ -110,7 +115,7 @@ int64_t Dataset::graphs() const {
 }
 
 std::string Dataset::node_name(int64_t node) const {
-  return node_names.empty() ? std::to_string(node) : node_names.at(node);
+  return node_names.empty() ? std::to_string(first_node + node) : node_names.at(node);
 }
 
 std::string Dataset::class_name(int64_t k) const {

@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -11,7 +13,7 @@
 
 namespace eignn {
 
-MappedFile::MappedFile(const std::string& path) {
+MappedFile::MappedFile(const std::string& path, Read read) {
   const FileHandle file = open_for_reading(path);
   struct stat status = {};
   if (fstat(fileno(file.get()), &status) != 0 || !S_ISREG(status.st_mode))
@@ -25,7 +27,13 @@ MappedFile::MappedFile(const std::string& path) {
     throw ResourceError("cannot map: " + std::generic_category().message(error), path,
                         "copy it to a local disk");
   }
-  madvise(start_, size_, MADV_WILLNEED);  // starts reading ahead now
+  if (read == Read::all) madvise(start_, size_, MADV_WILLNEED);  // starts reading ahead now
+}
+
+void MappedFile::forget(size_t offset, size_t size) const {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t first = (offset + page - 1) / page * page, last = std::min(offset + size, size_) / page * page;
+  if (first < last) madvise(static_cast<char*>(start_) + first, last - first, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

@@ -11,12 +11,16 @@ namespace eignn {
 /// AtomicFile). Writes to the memory do not change the file.
 class MappedFile {
  public:
-  explicit MappedFile(const std::string& path);  // throws when it cannot be read
+  enum class Read { all, parts };  // whether to begin reading all of it now
+  explicit MappedFile(const std::string& path, Read read = Read::all);  // throws when it cannot be read
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::string_view bytes() const { return {static_cast<const char*>(start_), size_}; }
+
+  /// Lets the system drop the pages that lie wholly within these bytes; they are read again when needed.
+  void forget(size_t offset, size_t size) const;
 
  private:
   void* start_ = nullptr;

@@ -5,10 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "eignn/error.h"
 
@@ -90,6 +95,29 @@ uint64_t memory_limit() {
   const uint64_t free =
       std::min({free_on_machine(), free_in_address_space(), free_in_groups(groups.str(), "/sys/fs/cgroup")});
   return free == unknown ? unknown : free / 2;
+}
+
+uint64_t bytes_of(const std::string& text) {
+  constexpr std::string_view units = "KMG";
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const size_t unit = stop + 1 == end ? units.find(*stop) : std::string_view::npos;
+  const double bytes =
+      unit == std::string_view::npos ? number : std::ldexp(number, 10 * (static_cast<int>(unit) + 1));
+  constexpr double most = 1e18;
+  if (error != std::errc() || (stop != end && unit == std::string_view::npos) ||
+      !(bytes >= 1 && bytes <= most))
+    throw ArgumentError("memory", fmt::format("'{}' is no amount of memory", text),
+                        "give one such as 500M or 8G");
+  return static_cast<uint64_t>(bytes);
+}
+
+std::string bytes_in_words(uint64_t bytes) {
+  const auto number = static_cast<double>(bytes);
+  for (const auto& [unit, bits] : {std::pair{'G', 30}, {'M', 20}, {'K', 10}})
+    if (number >= std::ldexp(1.0, bits)) return fmt::format("{:.3g}{}", std::ldexp(number, -bits), unit);
+  return fmt::format("{} bytes", bytes);
 }
 
 void require_memory(uint64_t bytes, const std::string& origin) {

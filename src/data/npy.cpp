@@ -50,13 +50,6 @@ const TypeRow& row(ElementType type) {
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr const char* save_again = "save it again with numpy.save";
 
-struct Header {
-  ElementType type = ElementType::float64;
-  bool big_endian = false;
-  bool fortran_order = false;
-  std::vector<int64_t> shape;
-};
-
 struct Refusal {
   const char* meaning;
   const char* remedy;
@@ -84,7 +77,7 @@ class HeaderParser {
   HeaderParser(std::string_view text, size_t offset, const std::string& origin)
       : text_(text), offset_(offset), origin_(origin) {}
 
-  Header parse() {
+  NpyHeader parse() {
     expect('{');
     while (peek() != '}') {
       entry();
@@ -199,7 +192,7 @@ class HeaderParser {
   bool has_descr_ = false;
   bool has_order_ = false;
   bool has_shape_ = false;
-  Header header_;
+  NpyHeader header_;
 };
 
 // The header's text; checks everything before it.
@@ -235,7 +228,7 @@ void swap_byte_order(std::vector<unsigned char>* bytes, size_t item) {
 
 // Walks the target in C order with an odometer; the source offset follows the Fortran strides.
 std::vector<unsigned char> from_fortran_order(const unsigned char* source, size_t size,
-                                              const Header& header) {
+                                              const NpyHeader& header) {
   const size_t item = item_size(header.type);
   const size_t rank = header.shape.size();
   std::vector<size_t> stride(rank, item);
@@ -332,19 +325,6 @@ std::vector<T> convert(const Array& array) {
   return result;
 }
 
-std::string header_for(ElementType type, const std::vector<int64_t>& shape) {
-  const std::string dimensions = fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",
-                                 item_size(type) == 1 ? '|' : '<', row(type).code, dimensions);
-  constexpr size_t preamble = 10;
-  text.append(63 - (preamble + text.size()) % 64, ' ');  // the data starts at a multiple of 64
-  text += '\n';
-  if (text.size() > 0xffff) throw std::invalid_argument("npy: too many dimensions");
-  std::string header(magic);
-  header += {'\1', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
-  return header + text;
-}
-
 }  // namespace
 
 const char* name(ElementType type) {
@@ -353,6 +333,20 @@ const char* name(ElementType type) {
 
 size_t item_size(ElementType type) {
   return row(type).size;
+}
+
+std::string npy_header(ElementType type, const std::vector<int64_t>& shape, size_t least) {
+  const std::string dimensions = fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  std::string text = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': {}, }}",
+                                 item_size(type) == 1 ? '|' : '<', row(type).code, dimensions);
+  constexpr size_t preamble = 10;
+  text.append(63 - (preamble + text.size()) % 64, ' ');  // the data starts at a multiple of 64
+  if (preamble + text.size() + 1 < least) text.append(least - preamble - text.size() - 1, ' ');
+  text += '\n';
+  if (text.size() > 0xffff) throw std::invalid_argument("npy: too many dimensions");
+  std::string header(magic);
+  header += {'\1', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return header + text;
 }
 
 std::optional<size_t> byte_count(ElementType type, const std::vector<int64_t>& shape) {
@@ -396,32 +390,36 @@ std::vector<uint8_t> Array::nonzero() const {
   return result;
 }
 
-Array parse_npy(const unsigned char* data, size_t size, const std::string& origin) {
-  const std::string_view file(reinterpret_cast<const char*>(data), size);
+NpyHeader parse_npy_header(std::string_view file, const std::string& origin) {
   const std::string_view text = header_text(file, origin);
   const auto start = static_cast<size_t>(text.data() - file.data());
-  Header header = HeaderParser(text, start, origin).parse();
+  NpyHeader header = HeaderParser(text, start, origin).parse();
 
   const std::optional<size_t> needed = byte_count(header.type, header.shape);
   if (!needed) refuse("the product of the shape is too large", origin, save_again);
-  const size_t start_of_data = start + text.size();
-  const size_t present = size - start_of_data;
+  header.begin = start + text.size();
+  header.bytes = *needed;
+  const size_t present = file.size() - header.begin;
   if (present < *needed) {
     refuse(fmt::format("the data should have {} bytes, the file ends after {}", *needed, present), origin,
            "the file is cut off: copy or save it again");
   }
   if (present > *needed) {
     refuse(fmt::format("{} bytes follow the data", present - *needed),
-           {origin, fmt::format("byte {}", start_of_data + *needed)}, "save one array per file");
+           {origin, fmt::format("byte {}", header.begin + *needed)}, "save one array per file");
   }
+  return header;
+}
 
-  const unsigned char* elements = data + start_of_data;
+Array parse_npy(const unsigned char* data, size_t size, const std::string& origin) {
+  NpyHeader header = parse_npy_header({reinterpret_cast<const char*>(data), size}, origin);
+  const unsigned char* elements = data + header.begin;
   Array array;
   array.type = header.type;
   array.origin = origin;
   array.bytes = header.fortran_order && header.shape.size() > 1
-                    ? from_fortran_order(elements, *needed, header)
-                    : std::vector<unsigned char>(elements, elements + *needed);
+                    ? from_fortran_order(elements, header.bytes, header)
+                    : std::vector<unsigned char>(elements, elements + header.bytes);
   array.shape = std::move(header.shape);
   if (header.big_endian) swap_byte_order(&array.bytes, item_size(array.type));
   return array;
@@ -443,7 +441,7 @@ Array read_npy(const std::string& path) {
 std::string npy_bytes(ElementType type, const std::vector<int64_t>& shape, const void* data) {
   const std::optional<size_t> size = byte_count(type, shape);
   if (!size) throw std::invalid_argument("npy_bytes: a shape without a size");
-  std::string bytes = header_for(type, shape);
+  std::string bytes = npy_header(type, shape);
   bytes.append(static_cast<const char*>(data), *size);
   return bytes;
 }
@@ -451,7 +449,7 @@ std::string npy_bytes(ElementType type, const std::vector<int64_t>& shape, const
 void write_npy(AtomicFile& file, ElementType type, const std::vector<int64_t>& shape, const void* data) {
   const std::optional<size_t> size = byte_count(type, shape);
   if (!size) throw std::invalid_argument("write_npy: a shape without a size");
-  const std::string header = header_for(type, shape);
+  const std::string header = npy_header(type, shape);
   file.write(header.data(), header.size());
   file.write(data, *size);
 }

@@ -82,6 +82,24 @@ Array array_of(const std::vector<int64_t>& shape, const std::vector<T>& values) 
   return array;
 }
 
+/// What stands before the elements of a .npy file.
+struct NpyHeader {
+  ElementType type = ElementType::float64;
+  bool big_endian = false;
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+  size_t begin = 0;  ///< of the elements, in bytes of the file
+  size_t bytes = 0;  ///< of the elements
+};
+
+/// The header of a .npy file that is in memory as a whole. DataError also where the elements are not as many
+/// as it says.
+NpyHeader parse_npy_header(std::string_view file, const std::string& origin);
+
+/// The header of a .npy file, version 1.0, of C-ordered, little-endian elements; at least `least` bytes long,
+/// so that one that is written over another has its length.
+std::string npy_header(ElementType type, const std::vector<int64_t>& shape, size_t least = 0);
+
 /// Reads a .npy file.
 Array read_npy(const std::string& path);
 

@@ -76,19 +76,39 @@ void check_count(const char* what, int64_t found, const std::string& path, int64
            "the file is cut off or of another set: download it again");
 }
 
+// Calls take(source, target, line) for each arc.
+template <class Take>
+void for_each_arc(const std::string& path, int64_t nodes, Take take) {
+  for_each_row(path, 2, [&](const CsvReader& rows) {
+    int64_t ends[2];
+    for (const size_t end : {0U, 1U}) {
+      ends[end] = rows.whole_number(end);
+      if (ends[end] < 0 || ends[end] >= nodes)
+        rows.refuse(fmt::format("node {} is not one of the {}", ends[end], nodes),
+                    fmt::format("use ids >= 0 and < {}", nodes));
+    }
+    take(ends[0], ends[1], rows.line());
+  });
+}
+
 ArcList read_arcs(const std::string& path, int64_t nodes) {
   ArcList arcs;
   arcs.nodes = nodes;
-  for_each_row(path, 2, [&](const CsvReader& rows) {
-    for (const size_t end : {0U, 1U}) {
-      const int64_t node = rows.whole_number(end);
-      if (node < 0 || node >= nodes)
-        rows.refuse(fmt::format("node {} is not one of the {}", node, nodes),
-                    fmt::format("use ids >= 0 and < {}", nodes));
-      (end == 0 ? arcs.source : arcs.target).push_back(node);
-    }
+  for_each_arc(path, nodes, [&](int64_t source, int64_t target, int64_t) {
+    arcs.source.push_back(source);
+    arcs.target.push_back(target);
   });
   return arcs;
+}
+
+// Appends the row's numbers.
+void take_features(const CsvReader& rows, std::vector<float>* values) {
+  for (size_t k = 0; k < rows.columns(); ++k) {
+    const auto value = static_cast<float>(rows.number(k));
+    if (!std::isfinite(value))
+      rows.refuse_field(k, quote(rows.field(k)) + " is not in the range of float32", "scale the features");
+    values->push_back(value);
+  }
 }
 
 Array read_features(const std::string& path) {
@@ -98,12 +118,7 @@ Array read_features(const std::string& path) {
   for_each_row(path, 0, [&](const CsvReader& rows) {
     columns = rows.columns();
     ++row_count;
-    for (size_t k = 0; k < columns; ++k) {
-      const auto value = static_cast<float>(rows.number(k));
-      if (!std::isfinite(value))
-        rows.refuse_field(k, quote(rows.field(k)) + " is not in the range of float32", "scale the features");
-      values.push_back(value);
-    }
+    take_features(rows, &values);
   });
   Array features = array_of({row_count, static_cast<int64_t>(columns)}, values);
   features.origin = path;
@@ -181,42 +196,136 @@ bool is_ogb(const std::string& folder) {
   return find_table(raw, "edge") && find_table(raw, "num-node-list");
 }
 
-RawDataset read_ogb(const std::string& folder) {
+struct OgbFiles {
+  std::string node_count, edge_count, features, edges, labels;
+};
+
+OgbFiles files_of(const std::string& folder) {
   const std::string raw = (fs::path(folder) / "raw").string();
+  OgbFiles files;
+  files.node_count = need_table(raw, "num-node-list");
+  files.edge_count = need_table(raw, "num-edge-list");
+  if (!find_table(raw, "node-feat"))
+    refuse("the nodes have no features", (fs::path(raw) / "node-feat.csv.gz").string(),
+           "sets with features on edges alone, such as ogbn-proteins, cannot be used here");
+  files.features = need_table(raw, "node-feat");
+  files.edges = need_table(raw, "edge");
+  files.labels = need_table(raw, "node-label");
+  return files;
+}
+
+RawDataset empty_set(const std::string& folder) {
   RawDataset set;
   set.name = name_of_path(folder);
   set.format = "Open Graph Benchmark";
   set.path = folder;
+  return set;
+}
 
-  const std::string node_count = need_table(raw, "num-node-list"),
-                    edge_count = need_table(raw, "num-edge-list");
-  const int64_t nodes = read_count(node_count);
-  if (!find_table(raw, "node-feat"))
-    refuse("the nodes have no features", (fs::path(raw) / "node-feat.csv.gz").string(),
-           "sets with features on edges alone, such as ogbn-proteins, cannot be used here");
-  const std::string feature_path = need_table(raw, "node-feat"), edge_path = need_table(raw, "edge"),
-                    label_path = need_table(raw, "node-label");
-  set.features = read_features(feature_path);
-  check_count("rows of features", set.features.shape[0], feature_path, nodes, node_count);
-  set.arcs = read_arcs(edge_path, nodes);
-  check_count("arcs", static_cast<int64_t>(set.arcs.source.size()), edge_path, read_count(edge_count),
-              edge_count);
-  read_labels(label_path, &set);
-  const size_t label_rows = set.multi_label() ? set.known.size() : set.labels.size();
-  check_count("rows of labels", static_cast<int64_t>(label_rows), label_path, nodes, node_count);
+void check_feature_rows(const OgbFiles& files, int64_t rows, int64_t nodes) {
+  check_count("rows of features", rows, files.features, nodes, files.node_count);
+}
 
+void check_arc_count(const OgbFiles& files, int64_t arcs) {
+  check_count("arcs", arcs, files.edges, read_count(files.edge_count), files.edge_count);
+}
+
+void read_labels_and_split(const std::string& folder, const OgbFiles& files, int64_t nodes, RawDataset* set) {
+  read_labels(files.labels, set);
+  const size_t label_rows = set->multi_label() ? set->known.size() : set->labels.size();
+  check_count("rows of labels", static_cast<int64_t>(label_rows), files.labels, nodes, files.node_count);
   const std::string scheme = only_scheme(folder);
   NodeSplit split;
   split.train = read_part(need_table(scheme, "train"), nodes);
   split.val = read_part(need_table(scheme, "valid"), nodes);
   split.test = read_part(need_table(scheme, "test"), nodes);
-  set.splits.push_back(std::move(split));
+  set->splits.push_back(std::move(split));
+}
+
+RawDataset read_ogb(const std::string& folder) {
+  RawDataset set = empty_set(folder);
+  const OgbFiles files = files_of(folder);
+  const int64_t nodes = read_count(files.node_count);
+  set.features = read_features(files.features);
+  check_feature_rows(files, set.features.shape[0], nodes);
+  set.arcs = read_arcs(files.edges, nodes);
+  check_arc_count(files, static_cast<int64_t>(set.arcs.source.size()));
+  read_labels_and_split(folder, files, nodes, &set);
   check(set);
   return set;
 }
 
+// The number of columns of a table, from its first rows.
+int64_t count_columns(const std::string& path) {
+  TextBlocks blocks(path);
+  if (!blocks.next()) return 0;
+  CsvOptions options;
+  options.header = false;
+  CsvReader rows(blocks.block(), path, options);
+  rows.next();
+  return static_cast<int64_t>(rows.columns());
+}
+
+// The features, some thousand rows at a time.
+void each_features(const OgbFiles& files, int64_t nodes, const TakeRows& take) {
+  constexpr int64_t together = 1 << 12;
+  std::vector<float> values;
+  int64_t count = 0, row_count = 0;
+  const auto pass_on = [&] {
+    if (count > 0) take(reinterpret_cast<const unsigned char*>(values.data()), count);
+    values.clear();
+    count = 0;
+  };
+  for_each_row(files.features, 0, [&](const CsvReader& rows) {
+    if (++row_count > nodes) return;  // counted below
+    take_features(rows, &values);
+    if (++count == together) pass_on();
+  });
+  check_feature_rows(files, row_count, nodes);
+  pass_on();
+}
+
+void each_arcs(const OgbFiles& files, int64_t nodes, const TakeArcs& take) {
+  constexpr size_t together = 1 << 16;
+  ArcList arcs;
+  std::vector<int64_t> lines;
+  int64_t count = 0;
+  const auto pass_on = [&] {
+    take({arcs, [&](size_t k) { return Where(files.edges, fmt::format("line {}", lines[k])); }});
+    count += static_cast<int64_t>(arcs.source.size());
+    arcs = {};
+    lines.clear();
+  };
+  for_each_arc(files.edges, nodes, [&](int64_t source, int64_t target, int64_t line) {
+    arcs.source.push_back(source);
+    arcs.target.push_back(target);
+    lines.push_back(line);
+    if (lines.size() == together) pass_on();
+  });
+  pass_on();
+  check_arc_count(files, count);
+}
+
+StreamedDataset stream_ogb(const std::string& folder, EdgeWeights weights) {
+  if (weights == EdgeWeights::use)
+    throw ArgumentError("edge-weights", fmt::format("the arcs of {} have no weights", folder),
+                        "leave it out");
+  StreamedDataset out;
+  out.nodes = empty_set(folder);
+  const OgbFiles files = files_of(folder);
+  const int64_t nodes = read_count(files.node_count);
+  out.nodes.arcs.nodes = nodes;
+  out.nodes.features.shape = {nodes, count_columns(files.features)};
+  out.nodes.features.type = ElementType::float32;
+  out.nodes.features.origin = files.features;
+  read_labels_and_split(folder, files, nodes, &out.nodes);
+  out.each_features = [files, nodes](const TakeRows& take) { each_features(files, nodes, take); };
+  out.each_arcs = [files, nodes](const TakeArcs& take) { each_arcs(files, nodes, take); };
+  return out;
+}
+
 }  // namespace
 
-const Reader ogb_reader = {"Open Graph Benchmark", "raw/edge.csv.gz", is_ogb, read_ogb};
+const Reader ogb_reader = {"Open Graph Benchmark", "raw/edge.csv.gz", is_ogb, read_ogb, nullptr, stream_ogb};
 
 }  // namespace eignn

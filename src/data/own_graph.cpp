@@ -23,12 +23,16 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "data/atomic_file.h"
 #include "data/csv.h"
 #include "data/folder_files.h"
 #include "data/graph_file.h"
+#include "data/mapped_array.h"
 #include "data/mask_splits.h"
 #include "data/readers.h"
 #include "data/text_lines.h"
@@ -144,13 +148,17 @@ std::vector<int64_t> row_of_node(const std::vector<int64_t>& ids, const std::vec
   return row;
 }
 
+void check_is_matrix(const Array& features, const std::string& path) {
+  if (features.shape.size() != 2)
+    refuse(fmt::format("the features have the shape ({})", fmt::join(features.shape, ", ")), path,
+           "save them as (nodes, features)");
+}
+
 Array read_features(const std::string& path) {
   const std::string content = read_whole_file(path);
   if (!is_npy(content)) return parse_features_csv(content, path);
   Array features = parse_npy(content, path);
-  if (features.shape.size() != 2)
-    refuse(fmt::format("the features have the shape ({})", fmt::join(features.shape, ", ")), path,
-           "save them as (nodes, features)");
+  check_is_matrix(features, path);
   return features;
 }
 
@@ -207,24 +215,75 @@ void check_label_memory(int64_t nodes, size_t columns, size_t text_size, const s
            "give each node a row");
 }
 
+constexpr const char* no_nodes = "the graph has no nodes";
+constexpr const char* give_rows = "give each node a row of features";
+
+void read_labels_and_splits(const OwnGraphFiles& files, RawDataset* set) {
+  read_labels(files.labels, set);
+  std::error_code unreadable;
+  if (fs::is_directory(files.splits, unreadable)) {
+    set->splits = read_mask_splits(NamedArrays(files.splits), set->nodes());
+  } else if (!files.splits.empty()) {
+    set->splits = parse_splits_csv(read_whole_file(files.splits), files.splits, set->nodes());
+  }
+}
+
 RawDataset read_files(const OwnGraphFiles& files, const std::string& path) {
   RawDataset set;
   set.format = "own graph";
   set.path = path;
   set.features = read_features(files.features);
   const int64_t nodes = set.features.shape[0];
-  if (nodes == 0) refuse("the graph has no nodes", files.features, "give each node a row of features");
+  if (nodes == 0) refuse(no_nodes, files.features, give_rows);
   set.arcs = read_graph(files.graph, "");
   check_node_range(set.arcs, nodes, files.graph);
   set.arcs.nodes = nodes;
-  read_labels(files.labels, &set);
-  std::error_code unreadable;
-  if (fs::is_directory(files.splits, unreadable)) {
-    set.splits = read_mask_splits(NamedArrays(files.splits), nodes);
-  } else if (!files.splits.empty()) {
-    set.splits = parse_splits_csv(read_whole_file(files.splits), files.splits, nodes);
-  }
+  read_labels_and_splits(files, &set);
   return set;
+}
+
+// A mapped features.npy as rows.
+std::function<void(const TakeRows&)> mapped_rows(std::shared_ptr<const MappedArray> features) {
+  return [features](const TakeRows& take) {
+    constexpr int64_t together = 1 << 12;
+    for (int64_t first = 0; first < features->rows(); first += together) {
+      const int64_t last = std::min(features->rows(), first + together);
+      take(reinterpret_cast<const unsigned char*>(features->bytes(first, last).data()), last - first);
+      features->forget(first, last);
+    }
+  };
+}
+
+StreamedDataset stream_files(const OwnGraphFiles& files, const std::string& path, EdgeWeights weights) {
+  StreamedDataset out;
+  RawDataset& set = out.nodes;
+  set.format = "own graph";
+  set.path = path;
+  if (MappedArray::can_map(files.features)) {
+    auto features = std::make_shared<const MappedArray>(files.features);
+    set.features.shape = features->shape();
+    set.features.type = features->type();
+    set.features.origin = files.features;
+    check_is_matrix(set.features, files.features);
+    out.each_features = mapped_rows(std::move(features));
+  } else {
+    Array features = read_features(files.features);
+    set.features.shape = features.shape;
+    set.features.type = features.type;
+    set.features.origin = files.features;
+    out.each_features = rows_in_memory(std::move(features));
+  }
+  const int64_t nodes = set.features.shape[0];
+  if (nodes == 0) refuse(no_nodes, files.features, give_rows);
+  set.arcs.nodes = nodes;
+  read_labels_and_splits(files, &set);
+  out.each_arcs = [graph = files.graph, nodes, weights](const TakeArcs& take) {
+    each_arcs(graph, weights, [&](const ArcPiece& piece) {
+      if (piece.arcs.nodes >= 0) check_node_range(piece.arcs, nodes, graph);
+      take(piece);
+    });
+  };
+  return out;
 }
 
 }  // namespace
@@ -329,6 +388,12 @@ RawDataset read_own_graph(const OwnGraphFiles& files) {
   return set;
 }
 
+StreamedDataset stream_own_graph(const OwnGraphFiles& files, EdgeWeights weights) {
+  StreamedDataset out = stream_files(files, files.graph, weights);
+  out.nodes.name = name_of_path(files.graph);
+  return out;
+}
+
 namespace {
 
 bool is_own_graph(const std::string& folder) {
@@ -337,7 +402,7 @@ bool is_own_graph(const std::string& folder) {
   return has(features_names) || (has(graph_names) && has(labels_names));
 }
 
-RawDataset read_own_graph(const std::string& folder) {
+OwnGraphFiles files_of(const std::string& folder) {
   OwnGraphFiles files;
   files.graph = only_one(folder, "graph", graph_names);
   files.features = only_one(folder, "features", features_names);
@@ -348,15 +413,26 @@ RawDataset read_own_graph(const std::string& folder) {
     refuse(fmt::format("splits.csv and {}", fmt::join(masks, ", ")), folder, "keep one or the other");
   if (has_table) files.splits = (fs::path(folder) / "splits.csv").string();
   if (!masks.empty()) files.splits = folder;
-  RawDataset set = read_files(files, folder);
+  return files;
+}
+
+RawDataset read_own_graph(const std::string& folder) {
+  RawDataset set = read_files(files_of(folder), folder);
   set.name = name_of_path(folder);
   check(set);
   return set;
 }
 
+StreamedDataset stream_own_graph(const std::string& folder, EdgeWeights weights) {
+  StreamedDataset out = stream_files(files_of(folder), folder, weights);
+  out.nodes.name = name_of_path(folder);
+  return out;
+}
+
 }  // namespace
 
-const Reader own_graph_reader = {"your own graph", "features.csv or features.npy", is_own_graph,
-                                 read_own_graph};
+const Reader own_graph_reader = {"your own graph", "features.csv or features.npy",
+                                 is_own_graph,     read_own_graph,
+                                 nullptr,          stream_own_graph};
 
 }  // namespace eignn

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/raw_dataset.h"
+#include "data/streamed_dataset.h"
 
 namespace eignn {
 
@@ -18,6 +19,10 @@ struct OwnGraphFiles {
 
 /// Files of any name. (own_graph_reader takes a folder, whose files have the names of own_graph.cpp.)
 RawDataset read_own_graph(const OwnGraphFiles& files);
+
+/// The same a piece at a time (each_arcs; features.npy is mapped where it can be), its weights settled as
+/// `weights` says.
+StreamedDataset stream_own_graph(const OwnGraphFiles& files, EdgeWeights weights);
 
 /// The tables from memory. The features are (n, d), float64.
 Array parse_features_csv(std::string_view text, const std::string& origin);

@@ -35,13 +35,14 @@ void check_columns(const RawDataset& set) {
 }
 
 template <class Number>
-void check_finite(const RawDataset& set) {
-  const int64_t columns = set.features.shape[1];
-  const auto* values = reinterpret_cast<const Number*>(set.features.bytes.data());
-  for (int64_t k = 0; k < set.features.size(); ++k)
+void check_finite_numbers(const Array& features, int64_t first_node) {
+  const int64_t columns = features.shape[1];
+  const auto* values = reinterpret_cast<const Number*>(features.bytes.data());
+  for (int64_t k = 0; k < features.size(); ++k)
     if (!std::isfinite(values[k]))
-      refuse(fmt::format("feature {} of node {} is not a finite number", k % columns, k / columns),
-             set.features.origin, "clean the data first");
+      refuse(
+          fmt::format("feature {} of node {} is not a finite number", k % columns, first_node + k / columns),
+          features.origin, "clean the data first");
 }
 
 void check_entries(const RawDataset& set) {
@@ -64,8 +65,7 @@ void check_features(const RawDataset& set) {
   if (set.format == tables_format) return check_columns(set);
   if (shape[1] == 0) refuse("the features have no columns", set.features.origin, "give at least one feature");
   if (set.entries) return check_entries(set);
-  if (set.features.type == ElementType::float32) check_finite<float>(set);
-  if (set.features.type == ElementType::float64) check_finite<double>(set);
+  check_finite(set.features);
 }
 
 void check_labels(const RawDataset& set) {
@@ -132,6 +132,11 @@ void check_split(const NodeSplit& split, int64_t nodes, const Where& where) {
 }
 
 }  // namespace
+
+void check_finite(const Array& features, int64_t first_node) {
+  if (features.type == ElementType::float32) check_finite_numbers<float>(features, first_node);
+  if (features.type == ElementType::float64) check_finite_numbers<double>(features, first_node);
+}
 
 void check(const RawDataset& set) {
   if (set.nodes() < 1) refuse("the graph has no nodes", set.path, "give at least one");

@@ -62,6 +62,10 @@ struct RawDataset {
 /// at the end.
 void check(const RawDataset& set);
 
+/// DataError for the first feature of a dense array that is not a finite number; row 0 is the node
+/// `first_node`.
+void check_finite(const Array& features, int64_t first_node = 0);
+
 /// The number of classes of single labels: the largest label plus one.
 int64_t count_classes(const std::vector<int64_t>& labels);
 

@@ -11,9 +11,9 @@
 namespace eignn {
 
 const std::vector<const Reader*>& readers() {
-  static const std::vector<const Reader*> all = {&tables_reader,        &own_graph_reader, &compact_reader,
-                                                 &gnn_benchmark_reader, &geom_gcn_reader,  &ogb_reader,
-                                                 &ppi_reader,           &graphsage_reader, &musae_reader};
+  static const std::vector<const Reader*> all = {
+      &tables_reader, &own_graph_reader, &compact_reader,   &gnn_benchmark_reader, &geom_gcn_reader,
+      &ogb_reader,    &ppi_reader,       &graphsage_reader, &musae_reader,         &sharded_reader};
   return all;
 }
 
@@ -32,7 +32,7 @@ void refuse_options(const TableOptions& options, const Reader& reader) {
 
 }  // namespace
 
-RawDataset read_dataset_file(const std::string& path, const TableOptions& options) {
+const Reader& reader_of(const std::string& path) {
   if (!file_exists(path)) refuse("no such file or folder", path, "check the spelling");
   std::vector<const Reader*> found;
   std::vector<std::string> looked_for, signs;
@@ -48,9 +48,14 @@ RawDataset read_dataset_file(const std::string& path, const TableOptions& option
   if (found.size() > 1)
     refuse(fmt::format("{} data sets in one place: {}", found.size(), fmt::join(signs, ", ")), path,
            "put each into a folder of its own");
-  if (found[0]->read_with != nullptr) return found[0]->read_with(path, options);
-  refuse_options(options, *found[0]);
-  return found[0]->read(path);
+  return *found[0];
+}
+
+RawDataset read_dataset_file(const std::string& path, const TableOptions& options) {
+  const Reader& reader = reader_of(path);
+  if (reader.read_with != nullptr) return reader.read_with(path, options);
+  refuse_options(options, reader);
+  return reader.read(path);
 }
 
 bool is_dataset_path(const std::string& name) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/raw_dataset.h"
+#include "data/streamed_dataset.h"
 
 namespace eignn {
 
@@ -21,17 +22,22 @@ struct Reader {
   RawDataset (*read)(const std::string& path);
   /// The same with what a person says of tables; null where a format has none.
   RawDataset (*read_with)(const std::string& path, const TableOptions& options) = nullptr;
+  /// The same a piece at a time; null where a format must be read into memory.
+  StreamedDataset (*stream)(const std::string& path, EdgeWeights weights) = nullptr;
 };
 
 extern const Reader tables_reader, own_graph_reader, compact_reader, gnn_benchmark_reader, geom_gcn_reader,
-    ogb_reader, ppi_reader, graphsage_reader, musae_reader;
+    ogb_reader, ppi_reader, graphsage_reader, musae_reader, sharded_reader;
 
 /// All readers, in the order in which messages list them.
 const std::vector<const Reader*>& readers();
 
-/// Reads the data set at `path`, a file or a folder. The format is recognised by the names and the content of
-/// the files; DataError where none or more than one matches, ArgumentError for options about tables where
-/// there are none.
+/// The reader of the data set at `path`, a file or a folder, by the names and the content of the files.
+/// DataError where none or more than one matches.
+const Reader& reader_of(const std::string& path);
+
+/// Reads the data set at `path`, a file or a folder. ArgumentError for options about tables where there
+/// are none.
 RawDataset read_dataset_file(const std::string& path, const TableOptions& options = {});
 
 /// Whether `name` is a path rather than the name of a set: it has a slash, or such a file exists.

@@ -98,8 +98,11 @@ inline std::string_view take_word(std::string_view* rest, char stop = ' ') {
 ///     while (lines.next()) use(lines.line());
 class TextLines {
  public:
-  TextLines(std::string_view text, std::string origin)
-      : rest_(without_byte_order_mark(text)), origin_(std::move(origin)) {}
+  /// `first_line`: the number of the text's first line, when it is a piece of a file.
+  TextLines(std::string_view text, std::string origin, int64_t first_line = 1)
+      : rest_(first_line == 1 ? without_byte_order_mark(text) : text),
+        origin_(std::move(origin)),
+        number_(first_line - 1) {}
 
   /// Steps to the next line; false after the last.
   bool next() {
@@ -113,6 +116,8 @@ class TextLines {
   }
 
   std::string_view line() const { return line_; }
+
+  int64_t number() const { return number_; }
 
   /// "line N" of the current line.
   std::string place() const { return fmt::format("line {}", std::max<int64_t>(number_, 1)); }
@@ -153,7 +158,7 @@ class TextLines {
   std::string_view rest_;
   std::string origin_;
   std::string_view line_;
-  int64_t number_ = 0;
+  int64_t number_;
 };
 
 }  // namespace eignn

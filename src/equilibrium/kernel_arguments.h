@@ -81,15 +81,18 @@ constexpr int64_t cache_line = 64;  // bytes
 /// The most cache lines of columns that a kernel takes at once, so that their sums stay in registers.
 constexpr int64_t most_lines = 4;
 
-/// How many entries ahead a row is prefetched. `column` must have as many valid entries after its last one.
+/// How many entries ahead a row is prefetched.
 constexpr int64_t fetch_ahead = 32;
 
-/// A matrix by its rows: row i has the entries begin[i] … begin[i+1]-1.
+/// A matrix by its rows: row i has the entries begin[i] … begin[i+1]-1. Where `value` is null, entry (i, j)
+/// is row_factor[i] · column_factor[j], times diagonal[i] for i = j unless `diagonal` is null, rounded to T:
+/// the matrix then takes 4 bytes an entry.
 template <class T>
 struct CompressedRows {
   const int64_t* begin;
   const int32_t* column;
   const T* value;
+  const double *row_factor = nullptr, *column_factor = nullptr, *diagonal = nullptr;
 };
 
 /// Rows that are `stride` numbers apart.

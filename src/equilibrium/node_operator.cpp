@@ -2,13 +2,19 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace eignn {
 
 double NodeOperator::norm(const torch::Tensor& Z) const {
   if (rows_here() == rows()) return Z.norm().item<double>();
-  return std::sqrt(sum(Z.square().sum(torch::kFloat64)).item<double>());
+  // Some rows at a time: their squares are a matrix of their own.
+  constexpr int64_t together = 1 << 14;
+  auto squares = torch::zeros({}, torch::dtype(torch::kFloat64).device(Z.device()));
+  for (int64_t first = 0; first < Z.size(0); first += together)
+    squares += Z.narrow(0, first, std::min(together, Z.size(0) - first)).square().sum(torch::kFloat64);
+  return std::sqrt(sum(squares).item<double>());
 }
 
 NodeOperator::Squares NodeOperator::advance(bool adjoint, const torch::Tensor& Z, const torch::Tensor& X,

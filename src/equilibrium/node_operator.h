@@ -4,9 +4,13 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace eignn {
 
+class ColumnShares;
 class SparseProduct;
 
 /// A square matrix S whose rows (nodes) may be spread over processes. Each process holds the rows of its own
@@ -27,6 +31,10 @@ class NodeOperator {
 
   /// Adds up, over all processes, what each has summed over its own nodes.
   virtual torch::Tensor sum(torch::Tensor of_nodes_here) const { return of_nodes_here; }
+  virtual int64_t count(int64_t here) const { return here; }
+  /// What the first process has computed, for all: eigenvectors that each computed for itself need not be
+  /// the same.
+  virtual torch::Tensor agreed(torch::Tensor here) const { return here; }
   /// ‖Z‖_F over all nodes.
   virtual double norm(const torch::Tensor& Z) const;
 
@@ -52,6 +60,49 @@ class NodeOperator {
 
   /// All of S, where it is in this process's memory and kernels may read it; null otherwise.
   virtual const SparseProduct* in_memory() const { return nullptr; }
+
+  /// A name of the rows of S that this process has, by their content, under which results may be kept. Empty:
+  /// it has none.
+  virtual std::string fingerprint() const { return {}; }
+
+  /// How columns are spread over processes besides the rows; null where each process works on all columns of
+  /// its rows.
+  virtual const ColumnShares* column_shares() const { return nullptr; }
+};
+
+/// A product with S works on each column alone. Where some processes have the same rows of S, each takes a
+/// share of the columns for the rows of all of them, keeps it for as many products as follow, and gives back
+/// every process its own rows at the end.
+class ColumnShares {
+ public:
+  virtual ~ColumnShares() = default;
+
+  /// S among the processes that have a share of the same columns: its rows_here() are more.
+  virtual const std::shared_ptr<const NodeOperator>& nodes() const = 0;
+
+  /// The columns of this process among so many, in whole multiples of `unit` but for the last ones. There may
+  /// be none.
+  struct Range {
+    int64_t first, count;
+  };
+  virtual Range range(int64_t columns, int64_t unit) const = 0;
+
+  /// The share of this process, nodes()->rows_here() rows and range() columns, of a Z that has the rows of
+  /// each process and all columns.
+  virtual torch::Tensor share(const torch::Tensor& Z, int64_t unit) const = 0;
+
+  /// Rows of a share that belong to some nodes of each process.
+  struct Rows {
+    torch::Tensor index;          // among the rows of the share
+    std::vector<int64_t> counts;  // of each process, in their order
+  };
+  /// `index`: the nodes of this process, among its own rows.
+  virtual Rows rows_at(const torch::Tensor& index) const = 0;
+
+  /// The inverse of share(): the rows of this process, all `columns` of them. `counts`: to which processes
+  /// the rows of the share belong; empty where they are all rows.
+  virtual torch::Tensor whole(const torch::Tensor& share, int64_t columns, int64_t unit,
+                              const std::vector<int64_t>& counts = {}) const = 0;
 };
 
 }  // namespace eignn

@@ -26,19 +26,21 @@ class NodeSetCache {
 
   /// The value of these nodes, which become the latest set; null where they are not cached.
   Value* find(const torch::Tensor& index) {
-    auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    if (Value* same = find_tensor(index)) return same;
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+      return e.nodes.sizes() == index.sizes() && e.nodes.equal(index);
+    });
+    if (found == entries_.end()) return nullptr;
+    found->given = index;
+    found->version = index._version();
+    return latest(found);
+  }
+  /// The same by the tensor alone.
+  Value* find_tensor(const torch::Tensor& index) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
       return e.given.is_same(index) && e.version == index._version();
     });
-    if (found == entries_.end()) {
-      found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
-        return e.nodes.sizes() == index.sizes() && e.nodes.equal(index);
-      });
-      if (found == entries_.end()) return nullptr;
-      found->given = index;
-      found->version = index._version();
-    }
-    std::rotate(found, found + 1, entries_.end());
-    return &entries_.back().value;
+    return found == entries_.end() ? nullptr : latest(found);
   }
 
   /// Adds an index that find() did not find; drops the oldest set where there would be too many.
@@ -54,6 +56,11 @@ class NodeSetCache {
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
+  Value* latest(typename std::vector<Entry>::iterator found) {
+    std::rotate(found, found + 1, entries_.end());
+    return &entries_.back().value;
+  }
+
   size_t most_;
   std::vector<Entry> entries_;
 };

@@ -14,6 +14,7 @@ namespace {
 constexpr double unreached = std::numeric_limits<double>::infinity();
 
 bool has_weights(const Propagation& S) {
+  if (S.weight.empty()) return false;
   for (int64_t i = 0; i < S.nodes; ++i)
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e)
       if (S.column[e] != i && S.weight[e] != 1) return true;

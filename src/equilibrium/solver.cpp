@@ -276,7 +276,7 @@ std::shared_ptr<Equilibrium> Solver::solve_thin(const torch::Tensor& F, const to
   if (!thin_)
     thin_ = std::make_shared<detail::ThinState>(
         detail::ThinState{std::make_shared<detail::ThinProblem>(detail::ThinProblem{
-                              S_, SparseProduct(*S_, options_.dtype, options_.device), options_}),
+                              S_, SparseProduct(S_, options_.dtype, options_.device), options_}),
                           {}});
   const auto prepared = [](const torch::Tensor& x) { return std::make_shared<const FeatureProduct>(x); };
   return detail::solve_thin(
@@ -317,8 +317,11 @@ Moments Equilibrium::do_moments() const {
     const auto [variance, mean] = torch::var_mean(Z, /*dim=*/0, /*unbiased=*/false);
     return {mean, variance};
   }
-  const auto mean = Z.mean(0);
-  return {mean, (Z - mean).square_().mean(0)};  // libtorch's var(0) takes five times as long
+  const auto over_nodes = [&, n = all_nodes(Z.size(0))](const torch::Tensor& t) {
+    return n == Z.size(0) ? t.mean(0) : sum_over_nodes(t.sum(0)) / static_cast<double>(n);
+  };
+  const auto mean = over_nodes(Z);
+  return {mean, over_nodes((Z - mean).square_())};  // libtorch's var(0) takes five times as long
 }
 
 ScaledRows Equilibrium::do_pull_X(const torch::Tensor& index, const ScaledRows& Y) const {
@@ -326,12 +329,14 @@ ScaledRows Equilibrium::do_pull_X(const torch::Tensor& index, const ScaledRows& 
 }
 
 Gradients Equilibrium::do_pull_with_moments(const torch::Tensor& index, const ScaledRows& Y,
-                                            const Moments& moments, bool want_X) const {
+                                            const Moments& of_loss_here, bool want_X) const {
   const auto Z = do_rows({}).plain();
-  const auto n = static_cast<double>(Z.size(0));
+  const auto n = static_cast<double>(all_nodes(Z.size(0)));
+  const Moments moments{sum_over_nodes(of_loss_here.mean), sum_over_nodes(of_loss_here.variance)};
   // ∂mean = 1/n, ∂variance = 2 (z - mean)/n; Z - mean is not formed
   const auto slope = 2 / n * moments.variance;
-  auto everywhere = torch::addcmul(moments.mean / n - Z.mean(0) * slope, Z, slope);
+  const auto mean = all_nodes(Z.size(0)) == Z.size(0) ? Z.mean(0) : do_moments().mean;
+  auto everywhere = torch::addcmul(moments.mean / n - mean * slope, Z, slope);
   if (index.defined())
     everywhere.index_add_(0, index, Y.plain());
   else
@@ -342,7 +347,7 @@ Gradients Equilibrium::do_pull_with_moments(const torch::Tensor& index, const Sc
 ProjectedGradients Equilibrium::do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                                   const torch::Tensor& C) const {
   return {do_pull(index, {cotangent.mm(C.t()), {}}, /*want_X=*/false).F,
-          do_rows(index).plain().t().mm(cotangent)};
+          sum_over_nodes(do_rows(index).plain().t().mm(cotangent))};
 }
 
 std::shared_ptr<Projection> Solver::do_project(const torch::Tensor& F, const torch::Tensor& X,

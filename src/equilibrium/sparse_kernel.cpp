@@ -48,18 +48,30 @@ inline int64_t smaller(int64_t a, int64_t b) {
 // thousands of neighbours.
 constexpr int64_t stretch = 256;
 
+// Entry e of row i, in column j. The product of the factors is rounded in double first, as a stored value is;
+// a diagonal of 2 does not round.
+template <class T, bool stored>
+inline T entry(const CompressedRows<T>& S, int64_t i, int64_t e, int64_t j) {
+  if constexpr (stored) return S.value[e];
+  const double s = S.row_factor[i] * S.column_factor[j];
+  return static_cast<T>(S.diagonal != nullptr && i == j ? s * S.diagonal[i] : s);
+}
+
 // t = Σ_e value_e z_column(e) over row i, for V cache lines of columns; Z points to the first of these
-// columns.
-template <class T, int V>
-inline void receive(const CompressedRows<T>& S, int64_t i, const T* Z, int64_t stride, Line<T>* t) {
+// columns. Rows are prefetched up to the entry `end`.
+template <class T, int V, bool stored>
+inline void receive(const CompressedRows<T>& S, int64_t i, int64_t end, const T* Z, int64_t stride,
+                    Line<T>* t) {
   for (int v = 0; v < V; ++v) t[v] = Line<T>{};
   for (int64_t e = S.begin[i]; e < S.begin[i + 1];) {
     const int64_t stop = smaller(S.begin[i + 1], e + stretch);
     Line<T> part[V] = {};
     for (; e < stop; ++e) {
-      const T* next = Z + static_cast<int64_t>(S.column[e + fetch_ahead]) * stride;
-      const T* z = Z + static_cast<int64_t>(S.column[e]) * stride;
-      const T s = S.value[e];
+      const int64_t ahead = S.column[smaller(e + fetch_ahead, end - 1)], j = S.column[e];
+      const T* next = Z + ahead * stride;
+      const T* z = Z + j * stride;
+      if constexpr (!stored) __builtin_prefetch(S.column_factor + ahead);
+      const T s = entry<T, stored>(S, i, e, j);
       for (int v = 0; v < V; ++v) {
         __builtin_prefetch(next + v * per_line<T>);
         part[v] += s * load(z + v * per_line<T>);
@@ -69,18 +81,18 @@ inline void receive(const CompressedRows<T>& S, int64_t i, const T* Z, int64_t s
   }
 }
 
-template <class T, int V>
+template <class T, int V, bool stored>
 void multiply_lines(const CompressedRows<T>& S, StridedRows<const T> Z, StridedRows<T> out, int64_t first,
                     int64_t last) {
   Line<T> t[V];
   for (int64_t i = first; i < last; ++i) {
-    receive<T, V>(S, i, Z.at, Z.stride, t);
+    receive<T, V, stored>(S, i, S.begin[last], Z.at, Z.stride, t);
     for (int v = 0; v < V; ++v) store(out.at + i * out.stride + v * per_line<T>, t[v]);
   }
 }
 
 // The remaining columns, fewer than a cache line.
-template <class T>
+template <class T, bool stored>
 void multiply_rest(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
                    int64_t first, int64_t last) {
   for (int64_t i = first; i < last; ++i) {
@@ -89,8 +101,10 @@ void multiply_rest(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t c
       const int64_t stop = smaller(S.begin[i + 1], e + stretch);
       T part[per_line<T>] = {};
       for (; e < stop; ++e) {
-        const T* z = Z.at + static_cast<int64_t>(S.column[e]) * Z.stride;
-        for (int64_t c = 0; c < columns; ++c) part[c] += S.value[e] * z[c];
+        const int64_t j = S.column[e];
+        const T* z = Z.at + j * Z.stride;
+        const T s = entry<T, stored>(S, i, e, j);
+        for (int64_t c = 0; c < columns; ++c) part[c] += s * z[c];
       }
       for (int64_t c = 0; c < columns; ++c) t[c] += part[c];
     }
@@ -101,7 +115,7 @@ void multiply_rest(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t c
 // Squares are summed in T over this many rows and then in double, which is accurate enough at half the work.
 constexpr int64_t rows_in_a_sum = 64;
 
-template <class T, int V>
+template <class T, int V, bool stored>
 void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step, int64_t first, int64_t last,
                    double* r2, double* z2) {
   constexpr int64_t L = per_line<T>;
@@ -113,7 +127,7 @@ void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step,
   for (int64_t block = first; block < last; block += rows_in_a_sum) {
     Line<T> r_squares[V] = {}, z_squares[V] = {};
     for (int64_t i = block; i < smaller(last, block + rows_in_a_sum); ++i) {
-      receive<T, V>(S, i, step.Z + step.begin, step.width, t);
+      receive<T, V, stored>(S, i, S.begin[last], step.Z + step.begin, step.width, t);
       const int64_t row = i * step.width + step.begin;
       for (int v = 0; v < V; ++v) {
         const Line<T> z = load(step.Z + row + v * L), before = load(step.last + row + v * L);
@@ -132,34 +146,49 @@ void advance_lines(const CompressedRows<T>& S, const SemiIterationStep<T>& step,
   }
 }
 
+template <class T, bool stored>
+void multiply(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
+              int64_t first, int64_t last) {
+  constexpr int64_t line = per_line<T>, lines = most_lines * line;
+  const auto from = [&](int64_t c) { return StridedRows<const T>{Z.at + c, Z.stride}; };
+  const auto to = [&](int64_t c) { return StridedRows<T>{out.at + c, out.stride}; };
+  int64_t c = 0;
+  for (; c + lines <= columns; c += lines)
+    multiply_lines<T, most_lines, stored>(S, from(c), to(c), first, last);
+  for (; c + line <= columns; c += line) multiply_lines<T, 1, stored>(S, from(c), to(c), first, last);
+  if (c < columns) multiply_rest<T, stored>(S, from(c), columns - c, to(c), first, last);
+}
+
+template <class T, bool stored>
+void advance(const CompressedRows<T>& S, const SemiIterationStep<T>& step, int64_t first, int64_t last,
+             double* r2, double* z2) {
+  switch ((step.width - step.begin) / per_line<T>) {
+    case 1:
+      return advance_lines<T, 1, stored>(S, step, first, last, r2, z2);
+    case 2:
+      return advance_lines<T, 2, stored>(S, step, first, last, r2, z2);
+    case 3:
+      return advance_lines<T, 3, stored>(S, step, first, last, r2, z2);
+    default:
+      static_assert(most_lines == 4, "a case for each number of lines");
+      return advance_lines<T, 4, stored>(S, step, first, last, r2, z2);
+  }
+}
+
 }  // namespace
 
 template <class T>
 void multiply_rows(const CompressedRows<T>& S, StridedRows<const T> Z, int64_t columns, StridedRows<T> out,
                    int64_t first, int64_t last) {
-  constexpr int64_t line = per_line<T>, lines = most_lines * line;
-  const auto from = [&](int64_t c) { return StridedRows<const T>{Z.at + c, Z.stride}; };
-  const auto to = [&](int64_t c) { return StridedRows<T>{out.at + c, out.stride}; };
-  int64_t c = 0;
-  for (; c + lines <= columns; c += lines) multiply_lines<T, most_lines>(S, from(c), to(c), first, last);
-  for (; c + line <= columns; c += line) multiply_lines<T, 1>(S, from(c), to(c), first, last);
-  if (c < columns) multiply_rest(S, from(c), columns - c, to(c), first, last);
+  S.value != nullptr ? multiply<T, true>(S, Z, columns, out, first, last)
+                     : multiply<T, false>(S, Z, columns, out, first, last);
 }
 
 template <class T>
 void advance_rows(const CompressedRows<T>& S, const SemiIterationStep<T>& step, int64_t first, int64_t last,
                   double* r2, double* z2) {
-  switch ((step.width - step.begin) / per_line<T>) {
-    case 1:
-      return advance_lines<T, 1>(S, step, first, last, r2, z2);
-    case 2:
-      return advance_lines<T, 2>(S, step, first, last, r2, z2);
-    case 3:
-      return advance_lines<T, 3>(S, step, first, last, r2, z2);
-    default:
-      static_assert(most_lines == 4, "a case for each number of lines");
-      return advance_lines<T, 4>(S, step, first, last, r2, z2);
-  }
+  S.value != nullptr ? advance<T, true>(S, step, first, last, r2, z2)
+                     : advance<T, false>(S, step, first, last, r2, z2);
 }
 
 template void multiply_rows(const CompressedRows<float>&, StridedRows<const float>, int64_t,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "eignn/error.h"
 #include "equilibrium/sparse_kernel.h"
@@ -16,7 +17,8 @@ namespace eignn {
 namespace {
 
 SparseEntries straight(const Propagation& S) {
-  SparseEntries csr{S.nodes, S.row_begin, S.column, std::vector<double>(S.column.size())};
+  SparseEntries csr{
+      S.nodes, S.row_begin, {S.column.begin(), S.column.end()}, std::vector<double>(S.column.size())};
   for (int64_t i = 0; i < S.nodes; ++i)
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) csr.value[e] = S.value(i, e);
   return csr;
@@ -39,23 +41,16 @@ SparseEntries transposed(const SparseEntries& csr) {
 
 // Splits the rows into parts with about equal numbers of entries, since degrees may be skewed. The number of
 // parts does not depend on the number of threads, so neither do sums over the parts.
-std::vector<int64_t> equal_parts(const SparseEntries& csr) {
-  const int64_t rows = csr.rows(), entries = csr.begin.back();
+std::vector<int64_t> equal_parts(const int64_t* begin, int64_t rows) {
+  const int64_t entries = begin[rows];
   constexpr int64_t least_entries = 512, most_parts = 1024;
   const int64_t parts = std::clamp<int64_t>((entries + rows) / least_entries, 1, most_parts);
   std::vector<int64_t> part = {0};
   for (int64_t k = 1; k < parts; ++k) {
-    const auto at = std::lower_bound(csr.begin.begin(), csr.begin.end() - 1, entries * k / parts);
-    part.push_back(at - csr.begin.begin());
+    part.push_back(std::lower_bound(begin, begin + rows, entries * k / parts) - begin);
   }
   part.push_back(rows);
   return part;
-}
-
-template <class T>
-CompressedRows<T> compressed(const torch::Tensor& begin, const torch::Tensor& column,
-                             const torch::Tensor& value) {
-  return {begin.data_ptr<int64_t>(), column.data_ptr<int32_t>(), value.data_ptr<T>()};
 }
 
 // Calls work(part, first row, last row) in parallel, with some 10 µs or more for each thread.
@@ -102,18 +97,53 @@ SparseEntries entries_of(const torch::Tensor& matrix) {
   return out;
 }
 
+namespace {
+
+void require_32_bits(int64_t nodes) {
+  if (nodes > std::numeric_limits<int32_t>::max())
+    throw ResourceError(fmt::format("{} nodes are more than 2147483647", nodes), "sparse products",
+                        "take a part of the graph");
+}
+
+// A vector of someone else as a tensor, which is only read.
+template <class Number>
+torch::Tensor view_of(const std::vector<Number>& values, torch::Dtype type) {
+  return torch::from_blob(const_cast<Number*>(values.data()), {static_cast<int64_t>(values.size())}, type);
+}
+
+// The pattern of Sᵀ. Calls at(place, row, entry) with where each entry of S goes.
+struct Pattern {
+  torch::Tensor begin, column;
+};
+template <class At>
+Pattern turned(const Propagation& S, const At& at) {
+  Pattern out{torch::zeros({S.nodes + 1}, torch::kInt64), torch::empty({S.entries()}, torch::kInt32)};
+  auto* begin = out.begin.data_ptr<int64_t>();
+  auto* column = out.column.data_ptr<int32_t>();
+  for (const int32_t j : S.column) ++begin[j + 1];
+  for (int64_t i = 0; i < S.nodes; ++i) begin[i + 1] += begin[i];
+  std::vector<int64_t> cursor(begin, begin + S.nodes);
+  for (int64_t i = 0; i < S.nodes; ++i)
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
+      const int64_t place = cursor[S.column[e]]++;
+      column[place] = static_cast<int32_t>(i);
+      at(place, i, e);
+    }
+  return out;
+}
+
+}  // namespace
+
 SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype dtype,
                                             torch::Device device) {
-  if (std::max(S.rows(), S.columns) > std::numeric_limits<int32_t>::max())
-    throw ResourceError(fmt::format("{} nodes are more than 2147483647", std::max(S.rows(), S.columns)),
-                        "sparse products", "take a part of the graph");
+  require_32_bits(std::max(S.rows(), S.columns));
   Rows r;
   r.begin = torch::tensor(S.begin, torch::kInt64);
   r.value = torch::tensor(S.value, torch::kFloat64).to(dtype);
-  const int64_t entries = static_cast<int64_t>(S.column.size());
+  const int64_t entries = r.entries = static_cast<int64_t>(S.column.size());
   if (device.is_cpu()) {
-    r.part = equal_parts(S);
-    r.column = torch::zeros({entries + fetch_ahead}, torch::kInt32);
+    r.part = equal_parts(S.begin.data(), S.rows());
+    r.column = torch::empty({entries}, torch::kInt32);
     std::copy(S.column.begin(), S.column.end(), r.column.data_ptr<int32_t>());
     return r;
   }
@@ -126,6 +156,55 @@ SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype
   return r;
 }
 
+// Nothing here is larger than what is kept: no copy of the pattern, no values in float64 beside those in T.
+void SparseProduct::prepare_on_cpu(torch::Dtype dtype, Values values) {
+  const Propagation& S = *S_;
+  require_32_bits(S.nodes);
+  constexpr double largest_array = 1 << 30;
+  const double bytes = static_cast<double>(S.entries()) * static_cast<double>(c10::elementSize(dtype));
+  const bool formed = S.weight.empty() &&
+                      (values == Values::formed || (values == Values::automatic && bytes > largest_array));
+  rows_.entries = S.entries();
+  rows_.begin = view_of(S.row_begin, torch::kInt64);
+  rows_.column = view_of(S.column, torch::kInt32);
+  rows_.part = equal_parts(S.row_begin.data(), S.nodes);
+  rows_.row_factor = S.left.data();
+  rows_.column_factor = S.right.data();
+  rows_.diagonal = S.diagonal.empty() ? nullptr : S.diagonal.data();
+  if (!formed) rows_.value = torch::empty({S.entries()}, dtype);
+  if (!S.symmetric) {
+    transposed_ = rows_;
+    std::swap(transposed_.row_factor, transposed_.column_factor);
+    if (!formed) transposed_.value = torch::empty({S.entries()}, dtype);
+  }
+  AT_DISPATCH_FLOATING_TYPES(dtype, "sparse values", [&] {
+    scalar_t* straight = formed ? nullptr : rows_.value.data_ptr<scalar_t>();
+    scalar_t* across = formed || S.symmetric ? nullptr : transposed_.value.data_ptr<scalar_t>();
+    if (!formed)
+      for (int64_t i = 0; i < S.nodes; ++i)
+        for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e)
+          straight[e] = static_cast<scalar_t>(S.value(i, e));
+    if (S.symmetric) return;
+    const Pattern pattern = turned(S, [&](int64_t place, int64_t, int64_t e) {
+      if (across != nullptr) across[place] = straight[e];
+    });
+    transposed_.begin = pattern.begin;
+    transposed_.column = pattern.column;
+    transposed_.part = equal_parts(pattern.begin.template data_ptr<int64_t>(), S.nodes);
+  });
+  if (S.symmetric) transposed_ = rows_;
+}
+
+template <class T>
+CompressedRows<T> SparseProduct::compressed(const Rows& rows) {
+  return {rows.begin.data_ptr<int64_t>(),
+          rows.column.data_ptr<int32_t>(),
+          rows.value.defined() ? rows.value.data_ptr<T>() : nullptr,
+          rows.row_factor,
+          rows.column_factor,
+          rows.diagonal};
+}
+
 template <class T>
 RowsOnGpu<T> SparseProduct::on_gpu(const Rows& rows) {
   if (!rows.csr.defined() || rows.begin.scalar_type() != torch::kInt32) return {};
@@ -135,12 +214,21 @@ RowsOnGpu<T> SparseProduct::on_gpu(const Rows& rows) {
 template RowsOnGpu<float> SparseProduct::on_gpu(const Rows&);
 template RowsOnGpu<double> SparseProduct::on_gpu(const Rows&);
 
-SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device)
-    : symmetric_(S.symmetric) {
-  const SparseEntries entries = straight(S);
+SparseProduct::SparseProduct(std::shared_ptr<const Propagation> S, torch::Dtype dtype, torch::Device device,
+                             Values values)
+    : symmetric_(S->symmetric) {
+  if (device.is_cpu()) {
+    S_ = std::move(S);
+    prepare_on_cpu(dtype, values);
+    return;
+  }
+  const SparseEntries entries = straight(*S);
   rows_ = prepared(entries, dtype, device);
-  transposed_ = S.symmetric ? rows_ : prepared(transposed(entries), dtype, device);
+  transposed_ = symmetric_ ? rows_ : prepared(transposed(entries), dtype, device);
 }
+
+SparseProduct::SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device)
+    : SparseProduct(std::make_shared<const Propagation>(S), dtype, device) {}
 
 SparseProduct::SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device)
     : rows_(prepared(S, dtype, device)), transposed_(prepared(transposed(S), dtype, device)) {}
@@ -151,7 +239,7 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
   const int64_t m = z.size(1);
   auto out = torch::empty({rows.begin.numel() - 1, m}, z.options());
   AT_DISPATCH_FLOATING_TYPES(z.scalar_type(), "sparse product", [&] {
-    const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
+    const auto S = compressed<scalar_t>(rows);
     const scalar_t* from = z.data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
     const auto add_up = [&](StridedRows<const scalar_t> rows_of_z, int64_t columns, scalar_t* at) {
@@ -163,7 +251,7 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
     // is therefore copied first, onto few pages and in whole cache lines.
     constexpr int64_t line = cache_line / static_cast<int64_t>(sizeof(scalar_t)), block = most_lines * line;
     constexpr int64_t wide = 4 * block, often = 4;
-    if (m < wide || rows.value.numel() < often * z.size(0)) return add_up({from, m}, m, to);
+    if (m < wide || rows.entries < often * z.size(0)) return add_up({from, m}, m, to);
     auto together = torch::empty({z.size(0), block}, z.options());
     scalar_t* packed = together.data_ptr<scalar_t>();
     for (int64_t next = 0; next < m; next += block) {
@@ -187,7 +275,7 @@ NodeOperator::Squares SparseProduct::advance(bool adjoint, const torch::Tensor& 
   const int64_t width = Z.size(1), columns = width - begin;
   auto squares = torch::zeros({static_cast<int64_t>(rows.part.size()) - 1, 2, columns}, torch::kFloat64);
   AT_DISPATCH_FLOATING_TYPES(Z.scalar_type(), "semi-iteration", [&] {
-    const auto S = compressed<scalar_t>(rows.begin, rows.column, rows.value);
+    const auto S = compressed<scalar_t>(rows);
     const SemiIterationStep<scalar_t> step{Z.data_ptr<scalar_t>(),
                                            X.defined() ? X.data_ptr<scalar_t>() : nullptr,
                                            a.data_ptr<scalar_t>(),

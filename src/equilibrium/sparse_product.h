@@ -3,9 +3,11 @@
 
 #include <torch/types.h>
 
+#include <memory>
 #include <vector>
 
 #include "eignn/propagation.h"
+#include "equilibrium/kernel_arguments.h"
 #include "equilibrium/node_operator.h"
 #include "equilibrium/rows_on_gpu.h"
 
@@ -28,14 +30,22 @@ SparseEntries entries_of(const torch::Tensor& matrix);
 /// z_i.
 class SparseProduct : public NodeOperator {
  public:
-  SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device);
+  /// Where the values of a matrix without weights are: in an array, which is faster for a few columns, or
+  /// formed from the degrees in each product, which takes 4 bytes an entry in all. The results have the same
+  /// bits. `automatic`: formed where the array would take more than a gigabyte.
+  enum class Values { automatic, stored, formed };
+
+  /// On a CPU the pattern is shared with S, not copied.
+  SparseProduct(std::shared_ptr<const Propagation> S, torch::Dtype dtype, torch::Device device,
+                Values values = Values::automatic);
+  SparseProduct(const Propagation& S, torch::Dtype dtype, torch::Device device);  // with a copy of S
   SparseProduct(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   torch::Tensor gather(const torch::Tensor& Z) const { return multiply(transposed_, Z); }
   torch::Tensor scatter(const torch::Tensor& Z) const { return multiply(rows_, Z); }
 
   int64_t rows() const override { return rows_.begin.numel() - 1; }
   int64_t rows_here() const override { return rows(); }
-  int64_t entries() const override { return rows_.value.numel(); }
+  int64_t entries() const override { return rows_.entries; }
   bool symmetric() const override { return symmetric_; }
   torch::Tensor apply(const torch::Tensor& Z) const override { return scatter(Z); }
   torch::Tensor apply_transposed(const torch::Tensor& Z) const override { return gather(Z); }
@@ -52,16 +62,23 @@ class SparseProduct : public NodeOperator {
 
  private:
   struct Rows {
-    torch::Tensor begin, column, value;  // CSR, for our loops
-    std::vector<int64_t> part;           // on a CPU: first rows of parts with about equal numbers of entries
-    torch::Tensor csr;                   // on other devices: for libtorch's product
+    torch::Tensor begin, column;  // CSR, for our loops
+    torch::Tensor value;          // undefined: formed from the factors
+    const double *row_factor = nullptr, *column_factor = nullptr, *diagonal = nullptr;
+    int64_t entries = 0;
+    std::vector<int64_t> part;  // on a CPU: first rows of parts with about equal numbers of entries
+    torch::Tensor csr;          // on other devices: for libtorch's product
   };
   static Rows prepared(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
+  void prepare_on_cpu(torch::Dtype dtype, Values values);
+  template <class T>
+  static CompressedRows<T> compressed(const Rows& rows);
   static torch::Tensor multiply(const Rows& rows, const torch::Tensor& Z);
   template <class T>
   static RowsOnGpu<T> on_gpu(const Rows& rows);
   Rows rows_, transposed_;
-  bool symmetric_ = false;  // as the Propagation says
+  std::shared_ptr<const Propagation> S_;  // on a CPU: owner of what the rows point to; else null
+  bool symmetric_ = false;                // as the Propagation says
 };
 
 /// S as a dense matrix.

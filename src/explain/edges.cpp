@@ -163,7 +163,7 @@ EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, con
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
       const int64_t j = S.column[e];
       if (j == i || (!out.directed && j < i)) continue;
-      const double a = S.weight[e], over_i = a * S.left[i] * S.left[i] / 2,
+      const double a = S.weight_of(i, e), over_i = a * S.left[i] * S.left[i] / 2,
                    over_j = a * S.right[j] * S.right[j] / 2;
       double slope = p[e];
       if (!out.directed) {

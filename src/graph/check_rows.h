@@ -8,7 +8,8 @@ namespace eignn {
 
 struct RowsToCheck {
   int64_t nodes;
-  const std::vector<int64_t>&begin, &target;
+  const std::vector<int64_t>& begin;
+  const std::vector<int32_t>& target;
   const char *owner, *target_name, *remedy;  // for the message: "S", "column", "make S with …"
 };
 

@@ -48,8 +48,15 @@ std::string content_hash(const Propagation& S) {
   ContentHash hash;
   hash.add(&S.nodes, sizeof S.nodes);
   hash.add(S.row_begin);
-  hash.add(S.column);
-  hash.add(S.weight);
+  hash.add_ids(S.column);
+  int64_t row = 0;
+  hash.add_words(S.entries(), [&](int64_t e) {
+    while (e >= S.row_begin[row + 1]) ++row;
+    const double weight = S.weight_of(row, e);
+    uint64_t bits;
+    std::memcpy(&bits, &weight, sizeof bits);
+    return bits;
+  });
   hash.add(S.left);
   hash.add(S.right);
   return hash.hex();

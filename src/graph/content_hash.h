@@ -17,6 +17,17 @@ class ContentHash {
   void add(const std::vector<T>& v) {
     add(v.data(), v.size() * sizeof(T));
   }
+  /// Words of 64 bits that are not in memory as such: the hash of the vector word(0) … word(count-1).
+  template <class Word>
+  void add_words(int64_t count, const Word& word) {
+    length_ += static_cast<uint64_t>(count) * sizeof(uint64_t);
+    for (int64_t k = 0; k < count; ++k) mix(word(k));
+    mix(0);
+  }
+  /// Ids, hashed as numbers of 64 bits.
+  void add_ids(const std::vector<int32_t>& ids) {
+    add_words(static_cast<int64_t>(ids.size()), [&](int64_t k) { return static_cast<uint64_t>(ids[k]); });
+  }
   std::string hex() const;  // 32 digits
 
  private:

@@ -5,44 +5,53 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "eignn/error.h"
 #include "graph/check_rows.h"
+#include "graph/merged_rows.h"
 #include "graph/within_memory.h"
 
 namespace eignn {
 
 namespace {
 
-// Sorts the arcs by source (counting sort), then sorts each row and removes duplicates.
+// Offsets of rows whose lengths are counted at begin[v + 1].
+void add_up(std::vector<int64_t>& begin) {
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+}
+
+// Sorts the arcs by source (counting sort), then sorts each row and removes duplicates, all in the memory of
+// the result: 4 bytes an arc.
 Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector<int64_t>& target) {
   std::vector<int64_t> begin(nodes + 1, 0);
   for (int64_t s : source) ++begin[s + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<int64_t> bucket(target.size());
-  std::vector<int64_t> cursor(begin.begin(), begin.end() - 1);
-  for (size_t a = 0; a < source.size(); ++a) bucket[cursor[source[a]]++] = target[a];
-
+  add_up(begin);
   Graph graph;
   graph.nodes = nodes;
-  graph.row_begin.reserve(nodes + 1);
-  graph.target.reserve(target.size());
-  for (int64_t v = 0; v < nodes; ++v) {
-    auto first = bucket.begin() + begin[v], last = bucket.begin() + begin[v + 1];
-    std::sort(first, last);
-    graph.target.insert(graph.target.end(), first, std::unique(first, last));
-    graph.row_begin.push_back(graph.arcs());
+  graph.target.resize(target.size());
+  {
+    std::vector<int64_t> cursor(begin.begin(), begin.end() - 1);
+    for (size_t a = 0; a < source.size(); ++a)
+      graph.target[cursor[source[a]]++] = static_cast<int32_t>(target[a]);
   }
+  auto end = graph.target.begin();
+  for (int64_t v = 0; v < nodes; ++v) {
+    const auto first = graph.target.begin() + begin[v], last = graph.target.begin() + begin[v + 1];
+    begin[v] = end - graph.target.begin();
+    std::sort(first, last);
+    end = std::copy(first, std::unique(first, last), end);
+  }
+  begin[nodes] = end - graph.target.begin();
+  graph.target.erase(end, graph.target.end());
+  graph.row_begin = std::move(begin);
   return graph;
 }
 
-// What becomes of the weights of duplicates.
-enum class Merge { sum, largest };
-
-// The same for arcs with weights. Those of weight 0 are left out. Duplicates are merged in the order of their
-// weights, so that the result does not depend on the order of the arcs.
+// The same for arcs with weights. Those of weight 0 are left out, and weights of duplicates are added up in
+// the order of the weights, so that the result does not depend on the order of the arcs.
 Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector<int64_t>& target,
-            const std::vector<double>& weight, Merge merge) {
+            const std::vector<double>& weight) {
   struct Arc {
     int64_t target;
     double weight;
@@ -52,7 +61,7 @@ Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector
   };
   std::vector<int64_t> begin(nodes + 1, 0);
   for (size_t a = 0; a < source.size(); ++a) begin[source[a] + 1] += weight[a] > 0;
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  add_up(begin);
   std::vector<Arc> bucket(begin.back());
   std::vector<int64_t> cursor(begin.begin(), begin.end() - 1);
   for (size_t a = 0; a < source.size(); ++a)
@@ -68,12 +77,10 @@ Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector
     for (int64_t a = begin[v]; a < begin[v + 1]; ++a) {
       const Arc& arc = bucket[a];
       if (graph.arcs() == graph.row_begin.back() || graph.target.back() != arc.target) {
-        graph.target.push_back(arc.target);
+        graph.target.push_back(static_cast<int32_t>(arc.target));
         graph.weight.push_back(arc.weight);
-      } else if (merge == Merge::sum) {
-        graph.weight.back() += arc.weight;
       } else {
-        graph.weight.back() = arc.weight;  // they ascend
+        graph.weight.back() += arc.weight;
       }
       if (graph.weight.back() > std::numeric_limits<double>::max())
         throw ArgumentError("weight",
@@ -83,13 +90,6 @@ Graph build(int64_t nodes, const std::vector<int64_t>& source, const std::vector
     graph.row_begin.push_back(graph.arcs());
   }
   return graph;
-}
-
-std::vector<int64_t> sources(const Graph& graph) {
-  std::vector<int64_t> source(graph.target.size());
-  for (int64_t v = 0; v < graph.nodes; ++v)
-    std::fill(source.begin() + graph.row_begin[v], source.begin() + graph.row_begin[v + 1], v);
-  return source;
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ Graph Graph::from_arcs(int64_t nodes, const std::vector<int64_t>& source, const 
           fmt::format("the weight {} of arc {}: {} -> {} is no weight", weight[a], a, source[a], target[a]),
           "weights are finite and not negative");
   return within_memory(nodes, static_cast<int64_t>(source.size()), [&] {
-    return weight.empty() ? build(nodes, source, target) : build(nodes, source, target, weight, Merge::sum);
+    return weight.empty() ? build(nodes, source, target) : build(nodes, source, target, weight);
   });
 }
 
@@ -159,20 +159,40 @@ void check(const Graph& g) {
 }
 
 Graph Graph::symmetrised() const {
-  check(*this);
-  std::vector<int64_t> tail = sources(*this), head = target;
-  head.insert(head.end(), tail.begin(), tail.end());
-  tail.insert(tail.end(), target.begin(), target.end());
-  if (weight.empty()) return build(nodes, tail, head);
-  std::vector<double> both = weight;
-  both.insert(both.end(), weight.begin(), weight.end());
-  return build(nodes, tail, head, both, Merge::largest);
+  const Graph turned = transposed();
+  Graph out;
+  out.nodes = nodes;
+  out.row_begin.reserve(row_begin.size());
+  out.target.reserve(2 * target.size());
+  out.weight.reserve(2 * weight.size());
+  for (int64_t v = 0; v < nodes; ++v) {
+    merge_row(*this, turned, v, [&](int64_t j, double w) {
+      out.target.push_back(static_cast<int32_t>(j));
+      if (!weight.empty()) out.weight.push_back(w);
+    });
+    out.row_begin.push_back(out.arcs());
+  }
+  return out;
 }
 
+// The rows are filled in the order of the sources, so that each ascends.
 Graph Graph::transposed() const {
   check(*this);
-  return weight.empty() ? build(nodes, target, sources(*this))
-                        : build(nodes, target, sources(*this), weight, Merge::sum);
+  Graph out;
+  out.nodes = nodes;
+  out.row_begin.assign(row_begin.size(), 0);
+  for (const int32_t v : target) ++out.row_begin[v + 1];
+  add_up(out.row_begin);
+  out.target.resize(target.size());
+  out.weight.resize(weight.size());
+  std::vector<int64_t> cursor(out.row_begin.begin(), out.row_begin.end() - 1);
+  for (int64_t v = 0; v < nodes; ++v)
+    for (int64_t a = row_begin[v]; a < row_begin[v + 1]; ++a) {
+      const int64_t at = cursor[target[a]]++;
+      out.target[at] = static_cast<int32_t>(v);
+      if (!weight.empty()) out.weight[at] = weight[a];
+    }
+  return out;
 }
 
 int64_t Graph::loops() const {

@@ -9,47 +9,61 @@
 
 #include "eignn/error.h"
 #include "graph/check_rows.h"
+#include "graph/merged_rows.h"
 #include "graph/nearest_name.h"
+#include "graph/scaled_weight.h"
 #include "graph/within_memory.h"
 
 namespace eignn {
 
 namespace {
 
-// Weights this many times as large or small as the scale would bring S, or the roots of its degrees, to the
-// edge of the floating range.
-constexpr double most_apart = 1e150;
-
-// A_ij of the arc: exactly 1 where the weights are all equal, or there are none.
-double scaled_weight(const Graph& graph, int64_t arc, double scale) {
-  const double w = graph.weight_of(arc) / scale;
-  if (!(w >= 1 / most_apart && w <= most_apart))
-    throw ArgumentError("weight",
-                        fmt::format("the weight {} of an arc is too far from the scale {} of all weights",
-                                    graph.weight_of(arc), scale),
-                        "leave out arcs that hardly count");
-  return w;
-}
-
-// Â = A (+ I); a loop of the data adds to the 1 of I.
-void add_rows(const Graph& graph, bool self_loops, double scale, Propagation& S) {
-  for (int64_t i = 0; i < graph.nodes; ++i) {
+// Appends the rows of Â = A (+ I); a loop of the data adds to the 1 of I. each_arc(i, put) calls put(j, w)
+// for the arcs of row i, ascending.
+template <class EachArc>
+void add_rows(bool weighted, bool self_loops, double scale, const EachArc& each_arc, Propagation& S) {
+  for (int64_t i = 0; i < S.nodes; ++i) {
     bool diagonal_done = !self_loops;
-    auto put = [&](int64_t j, double w) {
-      S.column.push_back(j);
-      S.weight.push_back(w);
+    const auto put = [&](int64_t j, double w) {
+      S.column.push_back(static_cast<int32_t>(j));
+      if (weighted) {
+        S.weight.push_back(w);
+      } else if (w != 1) {  // a loop beside I
+        if (S.diagonal.empty()) S.diagonal.assign(S.nodes, 1);
+        S.diagonal[i] = w;
+      }
     };
-    for (int64_t a = graph.row_begin[i]; a < graph.row_begin[i + 1]; ++a) {
-      const int64_t j = graph.target[a];
-      const double w = scaled_weight(graph, a, scale);
+    each_arc(i, [&](int64_t j, double arc_weight) {
+      const double w = scaled_weight(arc_weight, scale);
       if (!diagonal_done && j > i) put(i, 1.0);
       if (!diagonal_done && j == i) put(i, 1.0 + w);
       if (diagonal_done || j != i) put(j, w);
       if (j >= i) diagonal_done = true;
-    }
+    });
     if (!diagonal_done) put(i, 1.0);
     S.row_begin.push_back(S.entries());
   }
+}
+
+void add_rows(const Graph& graph, const PropagationOptions& options, double scale, Propagation& S) {
+  const bool weighted = !graph.weight.empty(), both_ways = options.direction == Direction::undirected;
+  const Graph turned = options.direction == Direction::in ? Graph() : graph.transposed();
+  const int64_t most = graph.arcs() * (both_ways ? 2 : 1) + (options.self_loops ? graph.nodes : 0);
+  S.column.reserve(most);
+  if (weighted) S.weight.reserve(most);
+  S.row_begin.reserve(graph.nodes + 1);
+  if (both_ways)
+    return add_rows(
+        weighted, options.self_loops, scale,
+        [&](int64_t i, const auto& put) { merge_row(graph, turned, i, put); }, S);
+  const Graph& rows = options.direction == Direction::in ? graph : turned;
+  add_rows(
+      weighted, options.self_loops, scale,
+      [&](int64_t i, const auto& put) {
+        for (int64_t a = rows.row_begin[i]; a < rows.row_begin[i + 1]; ++a)
+          put(static_cast<int64_t>(rows.target[a]), rows.weight_of(a));
+      },
+      S);
 }
 
 // Sums in extended precision, so that the degrees of hubs have the accuracy of those of leaves.
@@ -57,7 +71,7 @@ std::vector<double> row_sums(const Propagation& S) {
   std::vector<double> sums(S.nodes);
   for (int64_t i = 0; i < S.nodes; ++i) {
     long double sum = 0;
-    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum += S.weight[e];
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum += S.weight_of(i, e);
     sums[i] = static_cast<double>(sum);
   }
   return sums;
@@ -65,7 +79,8 @@ std::vector<double> row_sums(const Propagation& S) {
 
 std::vector<double> column_sums(const Propagation& S) {
   std::vector<long double> sum(S.nodes, 0);
-  for (int64_t e = 0; e < S.entries(); ++e) sum[S.column[e]] += S.weight[e];
+  for (int64_t i = 0; i < S.nodes; ++i)
+    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) sum[S.column[e]] += S.weight_of(i, e);
   return std::vector<double>(sum.begin(), sum.end());
 }
 
@@ -79,22 +94,25 @@ std::vector<double> inverse_roots(const std::vector<double>& degree) {
 // too. Returns the sum of the entries that each row lost.
 std::vector<double> drop_arcs_into(const std::vector<double>& degree, Propagation& S) {
   std::vector<double> lost(S.nodes);
-  Propagation kept;
-  kept.nodes = S.nodes;
-  for (int64_t i = 0; i < S.nodes; ++i) {
+  int64_t kept = 0;
+  for (int64_t i = 0, begin = 0; i < S.nodes; ++i) {
     long double sum = 0;
-    for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
+    const int64_t end = S.row_begin[i + 1];
+    for (int64_t e = begin; e < end; ++e) {
       if (degree[S.column[e]] == 0) {
-        sum += S.weight[e];
+        sum += S.weight_of(i, e);
         continue;
       }
-      kept.column.push_back(S.column[e]);
-      kept.weight.push_back(S.weight[e]);
+      S.column[kept] = S.column[e];
+      if (!S.weight.empty()) S.weight[kept] = S.weight[e];
+      ++kept;
     }
-    kept.row_begin.push_back(kept.entries());
+    begin = end;
+    S.row_begin[i + 1] = kept;
     lost[i] = static_cast<double>(sum);
   }
-  S = kept;
+  S.column.resize(kept);
+  if (!S.weight.empty()) S.weight.resize(kept);
   return lost;
 }
 
@@ -131,17 +149,7 @@ Propagation assembled(const Graph& given, const PropagationOptions& options) {
   S.nodes = given.nodes;
   const bool symmetric = options.direction == Direction::undirected || given.is_symmetric();
   const double scale = checked_scale(given, options.weight_scale);
-  switch (options.direction) {
-    case Direction::undirected:
-      add_rows(given.symmetrised(), options.self_loops, scale, S);
-      break;
-    case Direction::in:
-      add_rows(given, options.self_loops, scale, S);
-      break;
-    case Direction::out:
-      add_rows(given.transposed(), options.self_loops, scale, S);
-      break;
-  }
+  add_rows(given, options, scale, S);
 
   const std::vector<double> out_degree = row_sums(S);
   if (symmetric || options.normalise == Normalisation::sym) {
@@ -185,7 +193,12 @@ void check(const Propagation& S) {
   };
   check_rows({S.nodes, S.row_begin, S.column, "S", "column", "make S with make_propagation"});
   constexpr double smallest = std::numeric_limits<double>::min();
-  require(S.weight, S.entries(), "weight", 0);
+  if (!S.weight.empty() || !S.diagonal.empty()) {
+    if (!S.weight.empty() && !S.diagonal.empty())
+      refuse("diagonal", "the diagonal beside the weights that have it");
+    if (!S.weight.empty()) require(S.weight, S.entries(), "weight", 0);
+    if (!S.diagonal.empty()) require(S.diagonal, S.nodes, "diagonal", 0);
+  }
   require(S.left, S.nodes, "left", smallest);
   require(S.right, S.nodes, "right", smallest);
   if (!S.slack.empty()) require(S.slack, S.nodes, "slack", 0);
@@ -196,8 +209,8 @@ void check(const Propagation& S) {
   for (int64_t i = 0; i < S.nodes; ++i)
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
       const int64_t j = S.column[e];
-      if (i < j) above += mixed(i, j, S.weight[e]);
-      if (i > j) below += mixed(j, i, S.weight[e]);
+      if (i < j) above += mixed(i, j, S.weight_of(i, e));
+      if (i > j) below += mixed(j, i, S.weight_of(i, e));
     }
   if (above != below)
     refuse("symmetric", "an entry of a matrix that is said to be symmetric has no counterpart");

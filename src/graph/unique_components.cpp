@@ -14,12 +14,13 @@ Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes,
   part.symmetric = S.symmetric;
   for (int64_t v : nodes) {
     for (int64_t e = S.row_begin[v]; e < S.row_begin[v + 1]; ++e) {
-      part.column.push_back(place[S.column[e]]);
-      part.weight.push_back(S.weight[e]);
+      part.column.push_back(static_cast<int32_t>(place[S.column[e]]));
+      if (!S.weight.empty()) part.weight.push_back(S.weight[e]);
     }
     part.row_begin.push_back(part.entries());
     part.left.push_back(S.left[v]);
     part.right.push_back(S.right[v]);
+    if (!S.diagonal.empty()) part.diagonal.push_back(S.diagonal[v]);
     if (!S.slack.empty()) part.slack.push_back(S.slack[v]);
   }
   return part;
@@ -27,8 +28,8 @@ Propagation restricted(const Propagation& S, const std::vector<int64_t>& nodes,
 
 bool same_matrix(const Propagation& a, const Propagation& b) {
   return a.nodes == b.nodes && a.symmetric == b.symmetric && a.row_begin == b.row_begin &&
-         a.column == b.column && a.weight == b.weight && a.left == b.left && a.right == b.right &&
-         a.slack == b.slack;
+         a.column == b.column && a.weight == b.weight && a.diagonal == b.diagonal && a.left == b.left &&
+         a.right == b.right && a.slack == b.slack;
 }
 
 }  // namespace

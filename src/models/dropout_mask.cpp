@@ -46,6 +46,25 @@ void for_each_entry(int64_t size, double p, uint64_t seed, const Put& put) {
   });
 }
 
+// The same for some rows of a matrix: the entries of row r are `width` from rows[r] · width on, and put() has
+// their numbers among those of these rows.
+template <class Put>
+void for_each_entry_of(const torch::Tensor& rows, int64_t width, double p, uint64_t seed, const Put& put) {
+  const uint32_t dropped = share_of(p);
+  const int64_t* row = rows.data_ptr<int64_t>();
+  constexpr int64_t grain = 256;  // rows
+  at::parallel_for(0, rows.numel(), grain, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; ++r)
+      for (int64_t c = 0; c < width;) {
+        const int64_t k = row[r] * width + c, end = std::min(width, c + per_number - k % per_number);
+        const uint64_t number = stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k / per_number));
+        for (int64_t part = k % per_number; c < end; ++c, ++part)
+          put(r * width + c,
+              static_cast<int32_t>(static_cast<uint32_t>(number >> (16 * part) & 0xffff) >= dropped));
+      }
+  });
+}
+
 uint64_t seed_from(at::Generator& generator) {
   const std::lock_guard<std::mutex> lock(generator.mutex());
   return at::check_generator<at::CPUGeneratorImpl>(generator)->random64();
@@ -87,15 +106,18 @@ at::Generator generator_on(torch::Device device) {
 }
 
 torch::Tensor dropout_mask(at::IntArrayRef sizes, const torch::TensorOptions& type, double p,
-                           at::Generator& generator) {
+                           at::Generator& generator, const torch::Tensor& rows) {
   auto mask = torch::empty(sizes, type);
   if (mask.is_cuda()) return mask.bernoulli_(1 - p, generator).div_(1 - p);
   const uint64_t seed = seed_from(generator);
   AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "dropout_mask", [&] {
     scalar_t* to = mask.data_ptr<scalar_t>();
     const auto scale = static_cast<scalar_t>(scale_of(p));
-    for_each_entry(mask.numel(), p, seed,
-                   [=](int64_t k, int32_t kept) { to[k] = scale * static_cast<scalar_t>(kept); });
+    const auto put = [=](int64_t k, int32_t kept) { to[k] = scale * static_cast<scalar_t>(kept); };
+    if (rows.defined())
+      for_each_entry_of(rows, mask.size(1), p, seed, put);
+    else
+      for_each_entry(mask.numel(), p, seed, put);
   });
   return mask;
 }

@@ -88,6 +88,12 @@ class Eignn : public Model, public EquilibriumModel {
   }
 
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
+  std::vector<torch::Tensor> summed_by_solvers() const override {
+    auto out = F_;
+    const bool projects = options_.head == Head::plain && norm_kind_ == Norm::none && can_project();
+    if (projects) out.push_back(B_);
+    return out;
+  }
   const char* solver_name() const override { return parts_[0].graph.solvers()[0]->name(); }
   std::optional<ErrorBound> error_bound() override {
     for (const auto& solver : parts_[0].graph.solvers())
@@ -351,7 +357,7 @@ class Eignn : public Model, public EquilibriumModel {
       z.push_back(beside(blocks, 1));
       means.push_back(beside(mean, 0));
       variances.push_back(beside(variance, 0));
-      sizes.push_back(static_cast<double>(part.X.size(0)));
+      sizes.push_back(static_cast<double>(part.graph.solvers()[0]->nodes()));
     }
     Moments all{means[0], variances[0]};
     const double total = std::accumulate(sizes.begin(), sizes.end(), 0.0);

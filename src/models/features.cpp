@@ -14,12 +14,12 @@ namespace {
 
 // The positions of the entries in CSR format.
 struct Places {
-  torch::Tensor begin, column;  // int64 (rows + 1); int32, padded by fetch_ahead
+  torch::Tensor begin, column;  // int64 (rows + 1); int32
 
   // `row` ascends.
   static Places of(int64_t rows, const torch::Tensor& row, const torch::Tensor& column) {
     const auto begin = torch::cat({torch::zeros({1}, torch::kInt64), row.bincount({}, rows).cumsum(0)});
-    return {begin, torch::cat({column, torch::zeros({fetch_ahead}, column.options())}).to(torch::kInt32)};
+    return {begin, column.to(torch::kInt32)};
   }
 
   int64_t rows() const { return begin.numel() - 1; }

@@ -116,7 +116,8 @@ void Model::check_index(const torch::Tensor& index) {
   checked_.push_back({index, version});
 }
 
-void Model::seed_dropout(uint64_t seed) {
+void Model::seed_dropout(uint64_t seed, const torch::Tensor& rows) {
+  dropout_rows_ = rows;
   dropout_generator_.set_current_seed(seed);
   if (device_generator_.defined()) device_generator_.set_current_seed(seed);
 }
@@ -125,7 +126,7 @@ torch::Tensor Model::dropout(const torch::Tensor& x, double p) {
   if (!is_training() || p == 0) return x;
   if (x.is_cuda())  // as torch::dropout does it, with a generator of our own
     return x.numel() == 0 ? x : std::get<0>(torch::_fused_dropout(x, 1 - p, device_generator_));
-  return x * dropout_mask(x.sizes(), x.options(), p, dropout_generator_);
+  return x * dropout_mask(x.sizes(), x.options(), p, dropout_generator_, dropout_rows_);
 }
 
 }  // namespace eignn

@@ -1,5 +1,7 @@
 #include "models/propagate.h"
 
+#include <utility>
+
 #include "models/backward_state.h"
 
 namespace eignn {
@@ -25,14 +27,19 @@ torch::Tensor propagate(const SharedProduct& S, const torch::Tensor& H) {
   return PropagateFunction::apply(H, backward_state(S));
 }
 
+SharedProduct make_product(std::shared_ptr<const Propagation> S, const torch::TensorOptions& type) {
+  return std::make_shared<SparseProduct>(std::move(S), c10::typeMetaToScalarType(type.dtype()),
+                                         type.device());
+}
+
 SharedProduct make_product(const Propagation& S, const torch::TensorOptions& type) {
-  return std::make_shared<SparseProduct>(S, c10::typeMetaToScalarType(type.dtype()), type.device());
+  return make_product(std::make_shared<const Propagation>(S), type);
 }
 
 std::vector<SharedProduct> make_products(const std::vector<GraphMatrix>& graphs,
                                          const torch::TensorOptions& type) {
   std::vector<SharedProduct> out;
-  for (const GraphMatrix& graph : graphs) out.push_back(make_product(*graph.S, type));
+  for (const GraphMatrix& graph : graphs) out.push_back(make_product(graph.S, type));
   return out;
 }
 

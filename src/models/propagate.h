@@ -16,6 +16,7 @@ using SharedProduct = std::shared_ptr<const SparseProduct>;
 /// Sᵀ H: row j is Σ_i S_ij h_i, what node j receives. Its backward pass is a product with S.
 torch::Tensor propagate(const SharedProduct& S, const torch::Tensor& H);
 
+SharedProduct make_product(std::shared_ptr<const Propagation> S, const torch::TensorOptions& type);
 SharedProduct make_product(const Propagation& S, const torch::TensorOptions& type);
 /// One for the S of each graph.
 std::vector<SharedProduct> make_products(const std::vector<GraphMatrix>& graphs,

@@ -40,7 +40,7 @@ std::vector<int64_t> with_senders(const Propagation& S, const std::vector<int64_
 }  // namespace
 
 ReceptiveField::ReceptiveField(std::shared_ptr<const Propagation> S, const torch::TensorOptions& type)
-    : S_(std::move(S)), type_(type), whole_(make_product(*S_, type)) {}
+    : S_(std::move(S)), type_(type), whole_(make_product(S_, type)) {}
 
 // The block of S (with `stay`, of the identity) with the rows `from` and the columns `to`.
 SharedProduct ReceptiveField::part(const std::vector<int64_t>& from, const std::vector<int64_t>& to,

@@ -46,8 +46,8 @@ std::vector<Propagation> by_quadrant(const Propagation& S, const torch::Tensor& 
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
       const int64_t j = S.column[e];
       const int quadrant = 2 * (at[i][0] > at[j][0] ? 1 : 0) + (at[i][1] > at[j][1] ? 1 : 0);
-      out[quadrant].column.push_back(j);
-      out[quadrant].weight.push_back(S.weight[e]);
+      out[quadrant].column.push_back(static_cast<int32_t>(j));
+      out[quadrant].weight.push_back(S.weight_of(i, e));
     }
     for (Propagation& part : out) part.row_begin.push_back(part.entries());
   }

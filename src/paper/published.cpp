@@ -70,7 +70,7 @@ class PublishedSolver : public Solver {
     const Stopwatch watch;
     const auto [lambda, Q_S] = symmetric_eigen(dense(*S_).to(options.device, options.dtype));
     spectrum_ = std::make_shared<DenseSpectrum>(
-        DenseSpectrum{Q_S, lambda, SparseProduct(*S_, options.dtype, options.device)});
+        DenseSpectrum{Q_S, lambda, SparseProduct(S_, options.dtype, options.device)});
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "published"; }

@@ -49,7 +49,7 @@ int64_t duplicate_nodes(const Dataset& dataset) {
     const std::string features = X.bytes(v);
     hash.add(features.data(), features.size());
     add_row(hash, labels, v);
-    hash.add(both_ways.target.data() + begin, static_cast<size_t>(end - begin) * sizeof(int64_t));
+    hash.add(both_ways.target.data() + begin, static_cast<size_t>(end - begin) * sizeof(int32_t));
     if (!both_ways.weight.empty())
       hash.add(both_ways.weight.data() + begin, static_cast<size_t>(end - begin) * sizeof(double));
     duplicates += !seen.insert(hash.hex()).second;

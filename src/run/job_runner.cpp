@@ -128,7 +128,8 @@ RunResult run_here(const Job& job, bool resume, const JobOptions& options, const
   hooks.interrupted = options.interrupted;
   hooks.on_start = options.on_start;
   SpectrumCache spectra;
-  RunResult result = train(job.config, job.folder, resume, hooks, data, &spectra, job.resumed_epochs);
+  RunResult result =
+      train(job.config, job.folder, resume, hooks, data, &spectra, job.resumed_epochs, options.spread);
   if (result.interrupted) throw InterruptedError(job.folder, result.epochs);
   return result;
 }

@@ -9,6 +9,7 @@
 
 #include "eignn/train.h"
 #include "run/search.h"
+#include "train/spread.h"
 
 namespace eignn {
 
@@ -33,6 +34,8 @@ struct JobOptions {
   int64_t parallel = 1;        // jobs at a time; more than one need folders and `child`
   bool own_processes = false;  // a process for each job, also where one runs at a time
   bool keep_models = true;     // otherwise only config, metrics and summary stay in the folders
+  const SpreadOptions* spread =
+      nullptr;  // the processes that train each run of this one together; may be null
 };
 
 /// One run in this process; `data`, when given, is what load_dataset(config) returns. InterruptedError after

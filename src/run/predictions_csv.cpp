@@ -89,7 +89,8 @@ std::vector<const char*> parts_of(const Dataset& data, const Split& split) {
 }
 
 std::string csv_of_numbers(const Dataset& data, const std::vector<const char*>& part,
-                           const torch::Tensor& values, const Names& names) {
+                           const torch::Tensor& values, const Names& names,
+                           const PredictionColumns& columns) {
   const LabelTexts labels(data);
   const auto table = values.contiguous();
   const int64_t count = table.size(1);
@@ -97,6 +98,7 @@ std::string csv_of_numbers(const Dataset& data, const std::vector<const char*>& 
   for (const char* stem : {"label", "predicted"})
     for (int64_t k = 0; k < count; ++k) csv += "," + (count == 1 ? stem : names.head(stem, k));
   csv += '\n';
+  if (!columns.head) csv.clear();
   const auto out = std::back_inserter(csv);
   const double* value = table.data_ptr<double>();
   for (int64_t v = 0; v < data.nodes(); ++v, value += count) {
@@ -118,6 +120,7 @@ std::string csv_of_classes(const Dataset& data, const std::vector<const char*>& 
   for (int64_t k = 1; k <= top; ++k) csv += fmt::format(",top{0},top{0}_p", k);
   for (int64_t c = 0; columns.probabilities && c < classes; ++c) csv += "," + names.head("p", c);
   csv += '\n';
+  if (!columns.head) csv.clear();
   const auto out = std::back_inserter(csv);
   const LabelTexts labels(data);
   const double* p = probability.data_ptr<double>();
@@ -146,14 +149,18 @@ std::vector<int64_t> likeliest(const double* probability, int64_t classes, int64
   return order;
 }
 
+std::string predictions_csv(const Dataset& data, const Split& split, const Predictions& predictions,
+                            const std::vector<std::string>& class_names, const PredictionColumns& columns) {
+  const Names names(class_names);
+  const auto part = parts_of(data, split);
+  return predictions.values.defined() ? csv_of_numbers(data, part, predictions.values, names, columns)
+                                      : csv_of_classes(data, part, predictions, names, columns);
+}
+
 void write_predictions_csv(const std::string& path, const Dataset& data, const Split& split,
                            const Predictions& predictions, const std::vector<std::string>& class_names,
                            const PredictionColumns& columns) {
-  const Names names(class_names);
-  const auto part = parts_of(data, split);
-  write_file_atomically(path, predictions.values.defined()
-                                  ? csv_of_numbers(data, part, predictions.values, names)
-                                  : csv_of_classes(data, part, predictions, names, columns));
+  write_file_atomically(path, predictions_csv(data, split, predictions, class_names, columns));
 }
 
 }  // namespace eignn

@@ -14,6 +14,7 @@ namespace eignn {
 struct PredictionColumns {
   bool probabilities = true;  // one column for each class
   int64_t top = 0;            // so many of the likeliest classes, each with its probability
+  bool head = true;           // a first line with their names
 };
 
 /// The classes of one row by falling probability, `count` of them; equal ones in the order of their numbers.
@@ -23,6 +24,9 @@ std::vector<int64_t> likeliest(const double* probability, int64_t classes, int64
 /// where it is not known; sets of labels are separated by blanks where they are numbers, else by semicolons,
 /// - for the empty set. `class_names` are those of the predictions (empty: numbers). In a regression of
 /// several numbers label and predicted are columns for each.
+std::string predictions_csv(const Dataset& data, const Split& split, const Predictions& predictions,
+                            const std::vector<std::string>& class_names,
+                            const PredictionColumns& columns = {});
 void write_predictions_csv(const std::string& path, const Dataset& data, const Split& split,
                            const Predictions& predictions, const std::vector<std::string>& class_names,
                            const PredictionColumns& columns = {});

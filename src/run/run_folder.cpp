@@ -149,7 +149,7 @@ void RunFolder::write_settings(const TrainConfig& config) const {
 
 void RunFolder::write_predictions(const Dataset& dataset, const Split& split,
                                   const Predictions& predictions) const {
-  write_predictions_csv(path_ + "/predictions.csv", dataset, split, predictions, dataset.class_names);
+  write_predictions_csv(predictions_path(), dataset, split, predictions, dataset.class_names);
 }
 
 void write_prediction_sets(const std::string& path, const Dataset& dataset, const torch::Tensor& scores,

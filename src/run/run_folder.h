@@ -36,6 +36,7 @@ class RunFolder {
   void write_settings(const TrainConfig& config) const;  // config.toml
 
   std::string checkpoint_path() const { return path_ + "/model.safetensors"; }
+  std::string predictions_path() const { return path_ + "/predictions.csv"; }
   std::string resume_path() const { return path_ + "/resume.safetensors"; }
   const std::string& path() const { return path_; }
 

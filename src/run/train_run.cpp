@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 
+#include "data/atomic_file.h"
 #include "data/disk_space.h"
 #include "data/safetensors.h"
 #include "data/tensor_bytes.h"
@@ -20,15 +22,19 @@
 #include "run/checkpoint.h"
 #include "run/conclude.h"
 #include "run/disk_estimate.h"
+#include "run/predictions_csv.h"
 #include "run/provenance.h"
 #include "run/run_folder.h"
 #include "run/saving_pace.h"
+#include "run/terms_folder.h"
 #include "run/training_record.h"
 #include "train/assemble.h"
 #include "train/calibration.h"
+#include "train/config_toml.h"
 #include "train/early_stopping.h"
 #include "train/graph_reduction.h"
 #include "train/metrics.h"
+#include "train/spread.h"
 #include "train/thin_data.h"
 #include "train/trainer.h"
 
@@ -192,11 +198,17 @@ void lengthen(TrainConfig& config, int64_t epochs, const SafeTensors& saved, con
   config.epochs = epochs;
 }
 
-// Runs epochs until early stopping, the limit on epochs or an interruption ends them.
+// Runs epochs until early stopping, the limit on epochs or an interruption ends them. Where the nodes are
+// spread over processes, the first one has the folder; all act on its clock, and on an interruption of any.
 void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainedModel* trained,
                 const TrainHooks& hooks, Trainer& trainer, EarlyStopping& stopping, RunState& progress) {
   SavingPace pace;
   Stopwatch since_save;
+  const auto save = [&] {
+    trainer.on_first([&] {
+      if (folder) save_progress(*folder, *trained, trainer, stopping, progress);
+    });
+  };
   while (progress.next_epoch < config.epochs) {
     const Stopwatch watch;
     EpochReport report;
@@ -214,13 +226,10 @@ void run_epochs(const TrainConfig& config, RunFolder* folder, const TrainedModel
                                       [&] { return state_of(trainer.model()); });
     if (hooks.on_epoch) hooks.on_epoch(report);
     if (verdict.stop) break;
-    if (hooks.interrupted && hooks.interrupted()) {
-      if (folder) save_progress(*folder, *trained, trainer, stopping, progress);
-      return;
-    }
-    if (folder && pace.is_due(since_save.seconds())) {
+    if (trainer.any(hooks.interrupted && hooks.interrupted())) return save();
+    if (trainer.any(folder && pace.is_due(since_save.seconds()))) {
       const Stopwatch saving;
-      save_progress(*folder, *trained, trainer, stopping, progress);
+      save();
       pace.saved_in(saving.seconds());
       since_save = Stopwatch();
     }
@@ -256,38 +265,41 @@ void describe_propagation(const std::vector<torch::Tensor>& start, const std::ve
   summary.mu_end = leading(end);
 }
 
-// Tests the weights that are loaded on each part. Returns the scores at the test nodes.
-torch::Tensor note_scores(Trainer& trainer, const Dataset& dataset, RunResult& summary) {
-  const Split& split = trainer.split();
+// Scores of the weights that are loaded, and labels, at the nodes of one part.
+struct OnPart {
+  torch::Tensor f, y;
+
+  OnPart(Trainer& trainer, const torch::Tensor& nodes)
+      : f(trainer.scores_at(nodes)), y(trainer.labels_at(nodes)) {}
+};
+
+// Tests the weights that are loaded on each part.
+void note_scores(const Trainer& trainer, const Dataset& dataset, const OnPart& train, const OnPart& val,
+                 const OnPart& test, const std::optional<OnPart>& calibration, RunResult& summary) {
   const Judge& judge = trainer.judge();
-  const auto test = [&](const torch::Tensor& nodes, double& loss, double& score, PartScores& all) {
-    const auto f = scores_of(trainer.model(), nodes), y = trainer.labels().index_select(0, nodes);
-    const auto evaluation = evaluation_of(f, y, judge);
+  const auto judged = [&](const OnPart& part, double& loss, double& score, PartScores& all) {
+    const auto evaluation = evaluation_of(part.f, part.y, judge);
     loss = evaluation.loss;
     score = evaluation.score;
-    all = part_scores(judge.targets.raw(f), y);
-    return f;
+    all = part_scores(judge.targets.raw(part.f), part.y);
   };
   summary.metric = trainer.metric();
-  test(split.train, summary.loss.train, summary.score.train, summary.parts.train);
-  const auto on_val = test(split.val, summary.loss.val, summary.score.val, summary.parts.val);
-  const auto on_test = test(split.test, summary.loss.test, summary.score.test, summary.parts.test);
+  judged(train, summary.loss.train, summary.score.train, summary.parts.train);
+  judged(val, summary.loss.val, summary.score.val, summary.parts.val);
+  judged(test, summary.loss.test, summary.score.test, summary.parts.test);
 
-  const auto y = [&](const torch::Tensor& nodes) { return trainer.labels().index_select(0, nodes); };
-  summary.constant = part_scores(constant_scores(y(split.train), dataset.classes, split.test.size(0)),
-                                 y(split.test).to(torch::kCPU));
+  summary.constant =
+      part_scores(constant_scores(train.y, dataset.classes, test.y.size(0)), test.y.to(torch::kCPU));
   const bool of_classes = !dataset.multi_label() && !dataset.is_regression();
   double temperature = 1;
   if (of_classes) {
-    temperature = fitted_temperature(on_val, y(split.val));
-    summary.calibration = {temperature, calibration_error(on_test, y(split.test)),
-                           calibration_error(on_test / temperature, y(split.test))};
+    temperature = fitted_temperature(val.f, val.y);
+    summary.calibration = {temperature, calibration_error(test.f, test.y),
+                           calibration_error(test.f / temperature, test.y)};
   }
-  if (const double alpha = summary.config.conformal; alpha > 0) {
-    const auto calibration = scores_of(trainer.model(), trainer.calibration()) / temperature;
-    summary.conformal = conformal_result(alpha, calibration, y(trainer.calibration()), on_test / temperature,
-                                         y(split.test), judge.targets);
-  }
+  if (calibration)
+    summary.conformal = conformal_result(summary.config.conformal, calibration->f / temperature,
+                                         calibration->y, test.f / temperature, test.y, judge.targets);
   const Metric metric = judge.metric;
   const auto constant = summary.constant.of(metric);
   const double better = higher_is_better(metric) ? 1 : -1;
@@ -296,7 +308,36 @@ torch::Tensor note_scores(Trainer& trainer, const Dataset& dataset, RunResult& s
                      metric_text(metric, summary.score.test),
                      dataset.is_regression() ? "predicting the mean" : "the most frequent class alone",
                      metric_text(metric, *constant)));
-  return on_test;
+}
+
+// Hops from the informative node: of the test nodes, and the largest of all. On the first process.
+struct Distances {
+  torch::Tensor test, largest;
+
+  Distances(const Trainer& trainer, const Dataset& dataset) {
+    if (dataset.distance.empty()) return;
+    const auto here = torch::tensor(dataset.distance, torch::kInt64);
+    test = trainer.collected(here.index_select(0, trainer.split().test.to(torch::kCPU)));
+    largest = trainer.collected(here.max().reshape({1}));
+  }
+};
+
+// The settings of this process's machine: with several processes on it each has its share of the cores.
+TrainConfig on_machine(TrainConfig config, const SpreadOptions* spread) {
+  if (spread && config.threads == 0) config.threads = spread->threads;
+  return config;
+}
+
+// Each process writes the lines of its own nodes, and the first one puts them into one file.
+void write_predictions_together(const RunFolder* folder, const Dataset& dataset, const Split& split,
+                                const Predictions& predictions, const Ranks& ranks) {
+  std::optional<AtomicFile> file;
+  ranks.on_first([&] { file.emplace(folder->predictions_path()); });
+  PredictionColumns columns;
+  columns.head = ranks.is_first();
+  ranks.texts_to_first(predictions_csv(dataset, split, predictions, dataset.class_names, columns),
+                       [&](const std::string& lines) { file->write(lines.data(), lines.size()); });
+  ranks.on_first([&] { file->commit(); });
 }
 
 int64_t count_parameters(const Model& model) {
@@ -345,10 +386,16 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
     throw ConvergenceError("no epoch had a finite validation loss", "", "lower lr, or use dtype float64");
   load_state(trainer.model(), progress.best, "the best epoch");
   const Split& split = trainer.split();
-  const auto test_scores = note_scores(trainer, dataset, summary);
-  if (!dataset.distance.empty())
-    summary.by_distance = accuracy_by_distance(test_scores, trainer.labels().index_select(0, split.test),
-                                               split.test, dataset.distance);
+  const OnPart train(trainer, split.train), val(trainer, split.val), test(trainer, split.test);
+  std::optional<OnPart> calibration;
+  if (summary.config.conformal > 0) calibration.emplace(trainer, trainer.calibration());
+  const Distances distance(trainer, dataset);
+  trainer.on_first([&] {
+    note_scores(trainer, dataset, train, val, test, calibration, summary);
+    if (distance.test.defined())
+      summary.by_distance =
+          accuracy_by_distance(test.f, test.y, distance.test, distance.largest.max().item<int64_t>());
+  });
   summary.seconds_total = progress.seconds + preprocess_seconds;
   summary.seconds_per_epoch = median(progress.epoch_seconds);
   summary.seconds_per_train_step = median(progress.step_seconds);
@@ -358,18 +405,24 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
                        summary.config.is_eignn() ? summary.config.eignn().epsilon : 0, summary);
   if (trainer.model().non_converged_solves()) summary.non_converged_solves = non_converged(trainer, progress);
   summary.error_bound = trainer.model().error_bound();
-  if (folder) {
-    const TrainedModel model(with_weight_scale(dataset, summary.config), dataset.feature_count(),
-                             dataset.classes, dataset.multi_label(), progress.best, record);
-    model.save(folder->checkpoint_path());
-    const auto scores = scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device()));
-    folder->write_predictions(dataset, dataset.splits[summary.split], predictions_of(model, scores));
-    if (summary.conformal)
-      write_prediction_sets(folder->path() + "/prediction_sets.csv", dataset, scores, *summary.conformal,
-                            summary.calibration ? summary.calibration->temperature : 1,
-                            trainer.judge().targets);
+  if (!trainer.any(folder != nullptr)) return;
+  const TrainedModel model(with_weight_scale(dataset, summary.config), dataset.feature_count(),
+                           dataset.classes, dataset.multi_label(), progress.best, record);
+  trainer.on_first([&] { model.save(folder->checkpoint_path()); });
+  const auto scores = scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device()));
+  const Split& nodes = dataset.splits[summary.split];
+  if (const Ranks* ranks = trainer.ranks())
+    write_predictions_together(folder, dataset, nodes, predictions_of(model, scores), *ranks);
+  else
+    folder->write_predictions(dataset, nodes, predictions_of(model, scores));
+  if (summary.conformal)
+    write_prediction_sets(folder->path() + "/prediction_sets.csv", dataset, scores, *summary.conformal,
+                          summary.calibration ? summary.calibration->temperature : 1,
+                          trainer.judge().targets);
+  trainer.on_first([&] {
     folder->finish(summary);
-  }
+    if (trainer.ranks()) remove_terms(folder->path());
+  });
 }
 
 TrainConfig saved_config(const std::string& folder) {
@@ -382,13 +435,23 @@ RunOutcome run_training(const RunRequest& request) {
   RunResult summary;
   std::unique_ptr<RunFolder> folder;
   SafeTensors saved;
+  const Ranks* ranks = request.spread ? &request.spread->ranks : nullptr;
+  const auto on_first = [&](const std::function<void()>& work) { ranks ? ranks->on_first(work) : work(); };
   summary.config = request.config;
   bool longer = false;
   if (request.resume) {
-    folder = std::make_unique<RunFolder>(RunFolder::open(request.folder));
-    const std::string path = folder->resume_path();
+    std::string content, path;
+    on_first([&] {
+      folder = std::make_unique<RunFolder>(RunFolder::open(request.folder));
+      path = folder->resume_path();
+      if (ranks) content = read_whole_file(path);
+    });
+    if (ranks) {
+      path = ranks->of_first(path);
+      content = ranks->of_first(content);
+    }
     summary.config = reading_state(path, [&] {
-      saved = read_safetensors(path);
+      saved = ranks ? parse_safetensors(content, path) : read_safetensors(path);
       return resumed_config(saved, path, request.data != nullptr);
     });
     const int64_t before = summary.config.epochs;
@@ -397,51 +460,79 @@ RunOutcome run_training(const RunRequest& request) {
   }
   const TrainConfig& config = summary.config;
   request.data ? validate_settings(config) : validate(config);
-  std::optional<Dataset> own;
-  const Dataset& read = request.data ? *request.data : own.emplace(load_dataset(config));
+  if (ranks && ranks->any(to_toml(config) != ranks->of_first(to_toml(config))))
+    throw ArgumentError("", "the processes were given different settings", "start all with one command");
+  std::optional<Dataset> own, part;
+  std::optional<SpreadOptions> spreading;
+  if (ranks) spreading = *request.spread;
+  if (ranks && !request.folder.empty() && !spreading->terms)
+    spreading->terms = std::make_shared<TermsFolder>(request.folder);
+  if (ranks && !request.data) part = spread_from_shards(config, *spreading);
+  const Dataset& read = part ? *part : request.data ? *request.data : own.emplace(load_dataset(config));
   std::optional<Dataset> as_begun;
-  if (request.resume && read.reduction)
+  if (request.resume && read.reduction && !ranks)
     as_begun = reading_state(folder->resume_path(), [&] {
       return reduced(read, config, load_record(saved, folder->resume_path()).reduction);
     });
-  const Dataset& dataset = as_begun ? *as_begun : read;
-  summary.split = split_number(config, dataset);
-  summary.columns = dataset.report;
-  summary.reduction = reduction_facts(dataset);
-  const Execution execution(config);
+  const Dataset& whole = as_begun ? *as_begun : read;
+  summary.split = split_number(config, whole);
+  summary.columns = whole.report;
+  summary.reduction = reduction_facts(whole);
+  const Execution execution(on_machine(config, request.spread));
   summary.threads = execution.threads();
   if (!request.folder.empty() && !request.resume)
-    folder = std::make_unique<RunFolder>(RunFolder::create(request.folder, config));
-  if (request.hooks.on_data) request.hooks.on_data(dataset);
+    on_first([&] { folder = std::make_unique<RunFolder>(RunFolder::create(request.folder, config)); });
+  if (request.hooks.on_data) request.hooks.on_data(whole);
 
+  std::optional<TrainingRecord> record_of_whole;
+  if (part) {  // no process has the graph, by which the model would know it again
+    record_of_whole = record_of(*part, part->splits[summary.split]);
+    record_of_whole->nodes.reset();
+  } else if (ranks) {
+    if (!request.resume) warn_of_thin_data(whole, whole.splits[summary.split], config, /*parameters=*/0);
+    record_of_whole = record_of(whole, whole.splits[summary.split]);
+    if (!ranks->is_first()) record_of_whole->nodes.reset();  // for the checkpoint, which the first one writes
+    part = spread(own ? std::move(*own) : whole, config, *spreading);
+    own.reset();
+  }
+  const Dataset& dataset = part ? *part : whole;
   Trainer trainer(config, dataset, summary.split, request.spectra);
-  if (folder) {
+  trainer.on_first([&] {
+    if (!folder) return;
     const RunBytes bytes = bytes_of_run(bytes_of(state_of(trainer.model())), dataset, config);
     require_space(folder->path(), bytes.small + bytes.model + bytes.on_way);
-  }
+  });
   const int64_t parameters = count_parameters(trainer.model());
-  if (!request.resume) warn_of_thin_data(dataset, trainer.split(), config, parameters);
-  if (request.hooks.on_start)
-    request.hooks.on_start({trainer.model().solver_name(), trainer.metric(), summary.threads, parameters,
-                            trainer.split().train.numel(), trainer.split().val.numel(),
-                            trainer.split().test.numel(), trainer.model().preprocess_seconds(),
-                            reduction_facts(dataset)});
+  if (!request.resume && !ranks) warn_of_thin_data(dataset, trainer.split(), config, parameters);
+  const RunStart start{trainer.model().solver_name(),
+                       trainer.metric(),
+                       summary.threads,
+                       parameters,
+                       trainer.count(trainer.split().train),
+                       trainer.count(trainer.split().val),
+                       trainer.count(trainer.split().test),
+                       trainer.model().preprocess_seconds(),
+                       reduction_facts(dataset)};
+  if (request.hooks.on_start) request.hooks.on_start(start);
   const auto F_start = copies(trainer.model().propagation_weights());
   const auto record = std::make_shared<const TrainingRecord>(
-      record_of(dataset, dataset.splits[summary.split], trainer.known_labels()));
+      record_of_whole ? *record_of_whole
+                      : record_of(dataset, dataset.splits[summary.split], trainer.known_labels()));
   const TrainedModel trained(config, dataset.feature_count(), dataset.classes, dataset.multi_label(), {},
                              record);
   EarlyStopping stopping(config.stopping, config.patience);
   RunState progress;
   if (request.resume) {
-    const std::string path = folder->resume_path();
+    const std::string path = request.folder + "/resume.safetensors";
     reading_state(path, [&] { load_progress(path, saved, trainer, stopping, progress); });
     const auto digest = saved.metadata.find("metrics");
-    folder->truncate_metrics(progress.next_epoch, digest == saved.metadata.end() ? "" : digest->second);
-    if (longer) {  // the state first: config.toml is for people, and for a run that begins anew
-      save_progress(*folder, trained, trainer, stopping, progress);
-      folder->write_settings(config);
-    }
+    trainer.on_first([&] {
+      folder->truncate_metrics(progress.next_epoch, digest == saved.metadata.end() ? "" : digest->second);
+      if (longer) {  // the state first: config.toml is for people, and for a run that begins anew
+        save_progress(*folder, trained, trainer, stopping, progress);
+        folder->write_settings(config);
+      }
+    });
   }
   run_epochs(config, folder.get(), &trained, request.hooks, trainer, stopping, progress);
 

@@ -7,6 +7,7 @@
 
 #include "eignn/train.h"
 #include "train/assemble.h"
+#include "train/spread.h"
 
 namespace eignn {
 
@@ -18,6 +19,9 @@ struct RunRequest {
   const Dataset* data = nullptr;  // the prepared data set; null: load_dataset(config) is called
   SpectrumStore* spectra = nullptr;
   int64_t epochs = 0;  // of a resumed run: its new number of epochs; 0: the one that it began with
+  /// The processes that train together, each of which makes the same request; null: this one alone. The first
+  /// one keeps the run, and its outcome alone is complete.
+  const SpreadOptions* spread = nullptr;
 };
 
 struct RunOutcome {
@@ -34,8 +38,9 @@ TrainConfig saved_config(const std::string& folder);
 /// The result alone.
 inline RunResult train(const TrainConfig& config, const std::string& folder = {}, bool resume = false,
                        const TrainHooks& hooks = {}, const Dataset* data = nullptr,
-                       SpectrumStore* spectra = nullptr, int64_t epochs = 0) {
-  return run_training({config, folder, resume, hooks, data, spectra, epochs}).result;
+                       SpectrumStore* spectra = nullptr, int64_t epochs = 0,
+                       const SpreadOptions* spread = nullptr) {
+  return run_training({config, folder, resume, hooks, data, spectra, epochs, spread}).result;
 }
 
 }  // namespace eignn

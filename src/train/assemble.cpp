@@ -6,14 +6,17 @@
 #include <algorithm>
 #include <charconv>
 
+#include "data/memory_limit.h"
 #include "data/random_split.h"
 #include "data/sparse_tensor.h"
 #include "eignn/error.h"
 #include "eignn/warning.h"
+#include "equilibrium/solvers.h"
 #include "graph/random_stream.h"
 #include "models/long_preparation.h"
 #include "train/graph_reduction.h"
 #include "train/plan_request.h"
+#include "train/spread.h"
 #include "train/torch_settings.h"
 
 namespace eignn {
@@ -24,6 +27,7 @@ namespace {
 std::string chosen_solver(const std::vector<GraphMatrix>& graphs, const Dataset& dataset,
                           const TrainConfig& c) {
   const std::string& asked = c.eignn().solver;
+  if (!c.memory.empty()) return "sparse";  // no other keeps within a limit
   // Others have nothing long to prepare, and need no planning, which itself takes a while on a large graph.
   if (asked != "auto" && asked != "spectral" && asked != "krylov" && asked != "direct") return asked;
   const Plan plan = plan_solver(plan_request(graphs, dataset, c));
@@ -124,6 +128,8 @@ Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
 }
 
 TrainConfig with_weight_scale(const Dataset& dataset, TrainConfig c) {
+  if (dataset.spread && dataset.spread->weight_scale > 0)
+    c.propagation.weight_scale = dataset.spread->weight_scale;
   if (!dataset.graph.weight.empty())
     c.propagation.weight_scale = scale_of_weights(dataset.graph, c.propagation);
   return c;
@@ -137,15 +143,34 @@ SolverOptions solver_options(const TrainConfig& c) {
   options.dtype = torch_dtype(c.dtype);
   options.device = torch_device(c.device);
   options.max_iterations = 5000;  // a solve that takes more means that training has diverged
+  options.memory = c.memory.empty() ? 0 : bytes_of(c.memory);
   options.tf32 = c.tf32 && options.device.is_cuda();
   options.eigenpairs = model.eigenpairs;
   options.fixed_features = model.encoder == 0 && model.layers == 1 && !model.label_inputs;
   return options;
 }
 
+namespace {
+
+// The model of one process, whose solver has S among all.
+std::shared_ptr<Model> spread_model(const Dataset& dataset, const TrainConfig& c) {
+  const EignnOptions& model = c.eignn();
+  check(model);
+  const auto without_arcs = std::make_shared<Propagation>(make_propagation(dataset.graph));
+  const auto X =
+      model.encoder > 0 ? dataset.features : dense_matrix(dataset.features, "eignn without an encoder");
+  SolverOptions options = solver_options(c);
+  options.terms = dataset.spread->terms;
+  return make_eignn(make_sparse(without_arcs, options, dataset.spread->S), X, dataset.classes, model,
+                    stream_seed(c.seed, Stream::start));
+}
+
+}  // namespace
+
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
   if (!torch::isfinite(stored_numbers(dataset.features)).all().item<bool>())
     throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
+  if (dataset.spread) return spread_model(dataset, c);
   warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);

@@ -19,7 +19,7 @@ namespace {
 std::string hash_of(const Graph& graph) {
   ContentHash hash;
   hash.add(graph.row_begin);
-  hash.add(graph.target);
+  hash.add_ids(graph.target);
   hash.add(graph.weight);
   return hash.hex();
 }

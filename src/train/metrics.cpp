@@ -147,6 +147,12 @@ torch::Tensor loss_of(const torch::Tensor& scores, const torch::Tensor& labels,
                   : torch::cross_entropy_loss(scores, labels);
 }
 
+double loss_weight(const torch::Tensor& labels, const torch::Tensor& weights) {
+  if (!weights.defined() || are_numbers(labels) || are_sets(labels))
+    return static_cast<double>(labels.size(0));
+  return weights.index_select(0, labels).sum().item<double>();
+}
+
 torch::Tensor balanced_weights(const torch::Tensor& labels, int64_t classes) {
   if (are_numbers(labels))
     throw ArgumentError("class-weights", "numbers have no classes to balance", "use class-weights none");
@@ -162,8 +168,11 @@ torch::Tensor balanced_weights(const torch::Tensor& labels, int64_t classes) {
 
 bool is_unbalanced(const Dataset& dataset) {
   if (dataset.multi_label() || dataset.is_regression() || dataset.classes != 2) return false;
-  const double known = dataset.known.sum().item<double>(), first = dataset.labels.eq(0).sum().item<double>(),
-               rarer = std::min(first, known - first);
+  return is_unbalanced(dataset.known.sum().item<double>(), dataset.labels.eq(0).sum().item<double>());
+}
+
+bool is_unbalanced(double known, double first) {
+  const double rarer = std::min(first, known - first);
   constexpr double share = 0.25;
   return rarer > 0 && rarer < share * known;
 }
@@ -290,17 +299,15 @@ double accuracy(const torch::Tensor& scores, const torch::Tensor& labels) {
 }
 
 std::vector<DistanceScore> accuracy_by_distance(const torch::Tensor& scores, const torch::Tensor& labels,
-                                                const torch::Tensor& nodes,
-                                                const std::vector<int64_t>& distance, int64_t bands) {
+                                                const torch::Tensor& distance, int64_t farthest,
+                                                int64_t bands) {
   const auto right = scores.argmax(1).eq(labels).to(torch::kCPU);
-  const auto node = nodes.to(torch::kCPU);
-  const int64_t farthest = *std::max_element(distance.begin(), distance.end());
   const int64_t width = farthest / bands + 1;
   std::vector<DistanceScore> out;
   for (int64_t from = 0; from <= farthest; from += width)
     out.push_back({from, std::min(from + width - 1, farthest), 0, 0});
-  for (int64_t k = 0; k < node.size(0); ++k) {
-    DistanceScore& band = out[distance[node[k].item<int64_t>()] / width];
+  for (int64_t k = 0; k < distance.size(0); ++k) {
+    DistanceScore& band = out[distance[k].item<int64_t>() / width];
     ++band.nodes;
     band.accuracy += right[k].item<bool>();
   }

@@ -20,6 +20,9 @@ namespace eignn {
 /// of each class in the mean; of sets of labels, of each label's entries that are 1.
 torch::Tensor loss_of(const torch::Tensor& scores, const torch::Tensor& labels,
                       const torch::Tensor& weights = {});
+/// What the mean of loss_of() divides by: the nodes, or with weights of classes the weights of their labels.
+/// Losses of several sets of nodes have their mean in these proportions.
+double loss_weight(const torch::Tensor& labels, const torch::Tensor& weights = {});
 
 /// Weights under which all classes of `labels` count the same: n / (classes · n_c), 0 for a class without a
 /// node. Of sets of labels: under which the entries 1 and 0 of a label count the same. ArgumentError for
@@ -38,6 +41,8 @@ struct Judge {
 Metric resolved_metric(Metric wanted, const Dataset& dataset);
 /// Whether the labels are of two classes, the rarer of which has less than a quarter of the known ones.
 bool is_unbalanced(const Dataset& dataset);
+/// The same of two classes, by the labels that are known and those of the first class.
+bool is_unbalanced(double known, double first);
 
 /// Accuracy, micro-F1 or R², by the type of the labels.
 double score_of(const torch::Tensor& scores, const torch::Tensor& labels);
@@ -77,9 +82,9 @@ double micro_f1(const torch::Tensor& scores, const torch::Tensor& labels);
 /// The fraction of rows whose largest score is that of the label. Ties go to the first class.
 double accuracy(const torch::Tensor& scores, const torch::Tensor& labels);
 
-/// Accuracy over the given nodes by their distance, in at most `bands` equal bands.
+/// Accuracy by distance, in at most `bands` equal bands from 0 to `farthest`; `distance` (rows) is int64.
 std::vector<DistanceScore> accuracy_by_distance(const torch::Tensor& scores, const torch::Tensor& labels,
-                                                const torch::Tensor& nodes,
-                                                const std::vector<int64_t>& distance, int64_t bands = 10);
+                                                const torch::Tensor& distance, int64_t farthest,
+                                                int64_t bands = 10);
 
 }  // namespace eignn

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "data/catalogue.h"
+#include "data/memory_limit.h"
 #include "data/readers.h"
 #include "data/text_lines.h"
 #include "data/utf8.h"
@@ -694,6 +695,24 @@ std::string idle_settings_in_words(const TrainConfig& config, const std::set<std
   return fmt::format("without effect under these settings: {}", fmt::join(named, ", "));
 }
 
+namespace {
+
+void require_memory_setting(const TrainConfig& config) {
+  if (config.memory.empty()) return;
+  bytes_of(config.memory);
+  if (!config.is_eignn())
+    throw ArgumentError("memory", fmt::format("eignn keeps within a limit, and not {}", name(config.model)),
+                        "leave it out");
+  if (config.device != DeviceKind::cpu)
+    throw ArgumentError("memory", "this is the memory of a CPU's process, and not of a GPU", "leave it out");
+  const std::string& solver = config.eignn().solver;
+  if (solver != "auto" && solver != "sparse")
+    throw ArgumentError("memory", fmt::format("sparse keeps within a limit, and not {}", solver),
+                        "use solver sparse or auto, or leave it out");
+}
+
+}  // namespace
+
 void validate_settings(const TrainConfig& config) {
   TrainConfig copy = config;
   for (const Field& field : fields(copy)) field.check();
@@ -708,6 +727,7 @@ void validate_settings(const TrainConfig& config) {
   if (!config.is_eignn() && !config.further_directions.empty())
     throw ArgumentError("direction", fmt::format("{} takes one direction", name(config.model)),
                         "name one; eignn takes several");
+  require_memory_setting(config);
   require_split(config.split);
   require_writable_name(config.dataset);
 }

@@ -74,7 +74,7 @@ double schedule_factor(const TrainConfig& config, int64_t epoch) {
 }
 
 Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t split, SpectrumStore* store)
-    : config_(config) {
+    : config_(config), spread_(dataset.spread) {
   const auto device = torch_device(config.device);
   const Split& s = dataset.splits.at(split);
   split_ = {s.train.to(device), s.val.to(device), s.test.to(device)};
@@ -87,13 +87,22 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
     calibration_ = halves.calibration.to(device);
   }
   labels_ = dataset.labels.to(device);
+  if (spread_) places_ = spread_->train_places.at(static_cast<size_t>(split));
   const TrainingTargets taught = training_targets(dataset, s.train);
   taught_ = taught.nodes.is_same(s.train) ? split_.train : taught.nodes.to(device);
-  judge_.metric = resolved_metric(config.metric, dataset);
+  judge_.metric = spread_ ? spread_->metric : resolved_metric(config.metric, dataset);
+  // Those of all processes.
+  const auto everywhere = [&](const torch::Tensor& labels, const torch::Tensor& nodes) {
+    const auto here = labels.index_select(0, nodes);
+    return spread_ ? spread_->ranks.rows_everywhere(here) : here;
+  };
   if (config.class_weights == ClassWeights::balanced)
     judge_.class_weights =
-        balanced_weights(taught.labels.index_select(0, taught.nodes), dataset.classes).to(device);
-  if (dataset.is_regression()) judge_.targets = TargetScale::fit(dataset.labels, s.train);
+        balanced_weights(everywhere(taught.labels, taught.nodes), dataset.classes).to(device);
+  if (dataset.is_regression()) {
+    const auto numbers = everywhere(dataset.labels, s.train);
+    judge_.targets = TargetScale::fit(numbers, torch::arange(numbers.size(0)));
+  }
   targets_ = judge_.targets.standardised(taught.labels.to(device));
   if (dataset.graphs() > 1) {
     const auto graph = torch::tensor(dataset.graph_of, torch::kInt64).index_select(0, taught.nodes);
@@ -135,28 +144,106 @@ void Trainer::set_learning_rates(int64_t epoch) {
   for (size_t k = 0; k < full_rates_.size(); ++k) optimiser_->groups()[k].rate = factor * full_rates_[k];
 }
 
+// The mean over these nodes, which is also put into `of_all`; where there are several processes, this one's
+// part of the mean over the nodes of all. A process without nodes takes part in the solves of the others.
+torch::Tensor Trainer::loss_at(const torch::Tensor& nodes, double& of_all) {
+  const auto f = model_->scores(nodes), y = targets_.index_select(0, nodes);
+  if (!spread_) {
+    const auto loss = loss_of(f, y, judge_.class_weights);
+    of_all = loss.item<double>();
+    return loss;
+  }
+  const Ranks& ranks = spread_->ranks;
+  const double here = loss_weight(y, judge_.class_weights), all = ranks.sum(here);
+  const auto loss = here > 0 ? loss_of(f, y, judge_.class_weights) * (here / all) : f.sum() * 0;
+  of_all = ranks.sum(loss.item<double>());
+  return loss;
+}
+
+// After it each process has the gradients over the nodes of all.
+void Trainer::add_up_gradients() {
+  if (!spread_) return;
+  const auto done = model_->summed_by_solvers();
+  std::vector<torch::Tensor> gradients, numbers;
+  for (const auto& parameter : model_->parameters()) {
+    const bool summed = std::any_of(done.begin(), done.end(),
+                                    [&](const torch::Tensor& other) { return other.is_same(parameter); });
+    if (summed || !parameter.grad().defined()) continue;
+    gradients.push_back(parameter.grad());
+    numbers.push_back(parameter.grad().reshape({-1}).to(torch::kFloat64));
+  }
+  if (gradients.empty()) return;
+  const auto sums = spread_->ranks.sum(torch::cat(numbers));
+  int64_t at = 0;
+  for (auto& gradient : gradients) {
+    gradient.copy_(sums.narrow(0, at, gradient.numel()).view_as(gradient));
+    at += gradient.numel();
+  }
+}
+
+torch::Tensor Trainer::collected(const torch::Tensor& rows) const {
+  return spread_ ? spread_->ranks.rows_on_first(rows) : rows;
+}
+
+torch::Tensor Trainer::scores_at(const torch::Tensor& nodes) {
+  return collected(scores_of(*model_, nodes));
+}
+
+int64_t Trainer::count(const torch::Tensor& nodes) const {
+  return spread_ ? spread_->ranks.sum(nodes.numel()) : nodes.numel();
+}
+
+void Trainer::on_first(const std::function<void()>& work) const {
+  spread_ ? spread_->ranks.on_first(work) : work();
+}
+
+bool Trainer::is_first() const {
+  return !spread_ || spread_->ranks.is_first();
+}
+
+bool Trainer::any(bool here) const {
+  return spread_ ? spread_->ranks.any(here) : here;
+}
+
+const Ranks* Trainer::ranks() const {
+  return spread_ ? &spread_->ranks : nullptr;
+}
+
+// The first process alone computes it, so that all act on the same numbers.
+Evaluation Trainer::evaluate(const torch::Tensor& nodes) {
+  if (!spread_) return eignn::evaluate(*model_, labels_, nodes, judge_);
+  const auto f = scores_at(nodes), y = labels_at(nodes);
+  Evaluation out;
+  on_first([&] { out = evaluation_of(f, y, judge_); });
+  out.loss = spread_->ranks.of_first(out.loss);
+  out.score = spread_->ranks.of_first(out.score);
+  return out;
+}
+
 double Trainer::step(int64_t epoch) {
   model_->train();
-  model_->seed_dropout(stream_seed(config_.seed, Stream::dropout, static_cast<uint64_t>(epoch)));
+  model_->seed_dropout(stream_seed(config_.seed, Stream::dropout, static_cast<uint64_t>(epoch)), places_);
   set_learning_rates(epoch);
   const ProductsInTf32 products(config_.tf32, labels_.device());
   double sum = 0;
   int64_t nodes = 0;
   for (const auto& batch : batches(epoch)) {
     optimiser_->clear_gradients();
-    const auto loss = loss_of(model_->scores(batch), targets_.index_select(0, batch), judge_.class_weights);
-    const double value = loss.item<double>();
+    double value = 0;
+    const auto loss = loss_at(batch, value);
     if (!std::isfinite(value))
       throw ConvergenceError("the training loss is not finite", fmt::format("epoch {}", epoch),
                              "lower lr, or use dtype float64");
     loss.backward();
+    add_up_gradients();
     if (config_.clip > 0)
       for (const auto& parameter : model_->parameters())
         if (parameter.grad().defined()) torch::nn::utils::clip_grad_norm_(parameter, config_.clip);
     optimiser_->step();
     model_->after_step();
-    sum += value * static_cast<double>(batch.numel());
-    nodes += batch.numel();
+    const int64_t trained = spread_ ? 1 : batch.numel();  // where nodes are spread, the batch is one
+    sum += value * static_cast<double>(trained);
+    nodes += trained;
   }
   return sum / static_cast<double>(nodes);
 }

@@ -1,6 +1,7 @@
 // The parts of the training loop, which benchmarks and tests also use one by one.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "train/adam.h"
 #include "train/known_labels.h"
 #include "train/metrics.h"
+#include "train/spread.h"
 
 namespace eignn {
 
@@ -23,7 +25,26 @@ class Trainer {
   /// graphs. Returns the mean of the losses before each step. ConvergenceError when a loss is not finite.
   double step(int64_t epoch);
 
-  Evaluation evaluate(const torch::Tensor& nodes) { return eignn::evaluate(*model_, labels_, nodes, judge_); }
+  Evaluation evaluate(const torch::Tensor& nodes);
+
+  // Where the nodes are spread over processes, these are collective: every process calls them, in the same
+  // order, with its own nodes.
+
+  /// In evaluation mode the scores, and the labels in the units of the data, at these nodes: of all
+  /// processes, on the first one; undefined tensors on the others.
+  torch::Tensor scores_at(const torch::Tensor& nodes);
+  torch::Tensor labels_at(const torch::Tensor& nodes) const {
+    return collected(labels_.index_select(0, nodes));
+  }
+  torch::Tensor collected(const torch::Tensor& rows) const;
+  /// How many there are in all processes.
+  int64_t count(const torch::Tensor& nodes) const;
+  /// Calls work() in the first process alone; what it throws ends all (Ranks::on_first).
+  void on_first(const std::function<void()>& work) const;
+  bool is_first() const;
+  bool any(bool here) const;
+  /// The processes; null where there is one.
+  const Ranks* ranks() const;
 
   const TrainConfig& config() const { return config_; }
   const char* metric() const { return name(judge_.metric); }
@@ -43,10 +64,14 @@ class Trainer {
  private:
   std::vector<torch::Tensor> batches(int64_t epoch);
   void set_learning_rates(int64_t epoch);
+  torch::Tensor loss_at(const torch::Tensor& nodes, double& of_all);
+  void add_up_gradients();
 
   TrainConfig config_;
+  std::shared_ptr<const Spread> spread_;  // null: there is one process
   Split split_;
   torch::Tensor taught_;  // the nodes of a step: the training nodes, or one of each cluster that has any
+  torch::Tensor places_;  // of these among those of all processes; undefined where there is one
   std::vector<torch::Tensor> train_by_graph_;  // those of each graph that has any
   torch::Tensor calibration_;
   torch::Tensor labels_, targets_;  // the targets of the loss: labels, numbers standardised

@@ -638,7 +638,32 @@ done_well "convert: to a folder of .npy"
 run inspect --dataset "$T/out/rings-folder" --json
 json "convert: there and back again, the same set" "$T/stdout" \
   "all(j[k] == v for k, v in json.load(open('$T/before.json')).items() if k not in ('dataset', 'format'))"
+run convert --dataset "$D" --shards 3 --memory 1M --out "$T/out/rings-shards" --json
+json "convert: in shards" "$T/stdout" "j['shards'] == 3 and j['arcs'] == 24 and not j['symmetric']"
+run inspect --dataset "$T/out/rings-shards" --json
+json "convert: in shards, the same set" "$T/stdout" \
+  "all(j[k] == v for k, v in json.load(open('$T/before.json')).items() if k not in ('dataset', 'format'))"
+run train --dataset "$D" --epochs 5 --out "$T/out/t-files" --json
+cp "$T/stdout" "$T/files.json"
+run train --dataset "$T/out/rings-shards" --epochs 5 --out "$T/out/t-shards" --json
+json "train: on shards, the same result" "$T/stdout" "j['loss'] == json.load(open('$T/files.json'))['loss']"
 rm -rf "$T/out"; mkdir "$T/out"
+light="--head plain --encoder 0 --solver sparse --epochs 5"
+run train --dataset "$D" $light --out "$T/out/t-free" --json
+cp "$T/stdout" "$T/free.json"
+run train --dataset "$D" $light --memory 900G --out "$T/out/t-limited" --json
+json "train --memory: the same result" "$T/stdout" "j['loss'] == json.load(open('$T/free.json'))['loss']"
+rm -rf "$T/out"; mkdir "$T/out"
+refused "train --memory: too little" 1 "the limit is 1M" train --dataset "$D" $light --memory 1M
+refused "train --memory: no amount" 2 "'lots' is no amount,--memory" train --dataset "$D" --memory lots
+refused "train --memory: a solver that does not keep it" 2 "--memory" train --dataset "$D" --solver direct --memory 8G
+refused "train --memory: a model that does not keep it" 2 "--memory" train --dataset "$D" --model gcn --memory 8G
+refused "convert: no shards" 2 "--shards" convert --dataset "$D" --shards 0 --out "$T/out/x"
+refused "convert: more shards than nodes" 2 "25 shards" convert --dataset "$D" --shards 25 --out "$T/out/x"
+refused "convert: memory without shards" 2 "--memory" convert --dataset "$D" --memory 1G --out "$T/out/x"
+refused "convert: memory that is none" 2 "'lots' is no amount" convert --dataset "$D" --shards 2 --memory lots --out "$T/out/x"
+refused "convert: too little memory" 2 "bytes are too few" convert --dataset "$D" --shards 2 --memory 1K --out "$T/out/x"
+refused "convert: shards in an archive" 2 "--out" convert --dataset "$D" --shards 2 --out "$T/out/x.npz"
 refused "convert: a folder that is there already" 1 "a-folder" convert --dataset "$D" --out "$T/a-folder"
 refused "convert: nothing to convert" 2 "--dataset" convert --out "$T/out/x.npz"
 refused "convert: features without a graph" 2 "--graph" convert --features "$D/features.csv" --labels "$D/labels.csv" --out "$T/out/x.npz"

@@ -77,6 +77,18 @@ TEST(MemoryLimit, FollowsTheLimitOfTheAddressSpace) {
   EXPECT_GT(limit, 0u);
 }
 
+TEST(MemoryLimit, AmountsAreWrittenAsPeopleDo) {
+  EXPECT_EQ(bytes_of("8G"), uint64_t{8} << 30U);
+  EXPECT_EQ(bytes_of("1.5M"), uint64_t{3} << 19U);
+  EXPECT_EQ(bytes_of("64K"), uint64_t{1} << 16U);
+  EXPECT_EQ(bytes_of("12345"), 12345U);
+  for (const char* text : {"", "G", "8T", "8GB", "-1G", "0", "0.1", "nan", "inf", "1e30", "8 G"})
+    EXPECT_CONTAINS(message_of<ArgumentError>([&] { bytes_of(text); }), "no amount of memory");
+  EXPECT_EQ(bytes_in_words(uint64_t{3} << 29U), "1.5G");
+  EXPECT_EQ(bytes_in_words(uint64_t{500} << 20U), "500M");
+  EXPECT_EQ(bytes_in_words(1000), "1000 bytes");
+}
+
 TEST(MemoryLimit, RefusesByTheName) {
   EXPECT_CONTAINS(message_of<ResourceError>([] { require_memory(uint64_t{1} << 60U, "a.npz"); }), "a.npz");
   EXPECT_NO_THROW(require_memory(1, "a.npz"));

@@ -82,6 +82,20 @@ class DatasetFile : public ::testing::Test {
     write("musae_git_features.json", R"({"0": [1], "1": [], "2": [0]})");
   }
 
+  void sharded() {
+    write("shards.toml",
+          "format = 1\nnodes = 3\narcs = 2\narcs_in_file = 2\nfeatures = 1\nclasses = 2\nsplits = "
+          "0\nweighted = false\n"
+          "symmetric = false\nsparse_features = false\nlabel_sets = false\nlabels_known = false\n"
+          "several_graphs = false\nfirst_row = [0, 3]\ncontent = \"\"\n");
+    save<int64_t>("indptr.0", {4}, {0, 1, 2, 2});
+    save<int32_t>("indices.0", {2}, {1, 2});
+    save<int64_t>("in_indptr.0", {4}, {0, 0, 1, 2});
+    save<int32_t>("in_indices.0", {2}, {0, 1});
+    save<float>("features.0", {3, 1}, {1, 2, 3});
+    save<int64_t>("labels.0", {3}, {0, 1, 1});
+  }
+
   RawDataset read() { return read_dataset_file(folder_.path("set")); }
   std::string refusal() {
     return message_of<DataError>([&] { read(); });
@@ -100,6 +114,7 @@ TEST_F(DatasetFile, RecognisesEveryFormat) {
       {"PPI", &DatasetFile::ppi},
       {"GraphSAGE", &DatasetFile::graphsage},
       {"MUSAE", &DatasetFile::musae},
+      {"sharded", &DatasetFile::sharded},
   };
   for (const auto& [name, make] : formats) {
     (this->*make)();
@@ -123,8 +138,9 @@ TEST_F(DatasetFile, SaysWhatItLookedFor) {
   write("notes.txt", "nothing to see");
   const std::string message = refusal();
   EXPECT_CONTAINS(message, "not a data set of a known format (" + folder_.path("set") + ")");
-  for (const char* part : {"features.csv", "node_features", "adj_indptr", "out1_graph_edges.txt",
-                           "raw/edge.csv.gz", "train_graph.json", "*-G.json", "*_target.csv", "docs/data.md"})
+  for (const char* part :
+       {"features.csv", "node_features", "adj_indptr", "out1_graph_edges.txt", "raw/edge.csv.gz",
+        "train_graph.json", "*-G.json", "*_target.csv", "shards.toml", "docs/data.md"})
     EXPECT_CONTAINS(message, part);
   const std::string file = folder_.path("set/notes.txt");
   EXPECT_CONTAINS(message_of<DataError>([&] { read_dataset_file(file); }), "known format (" + file + ")");

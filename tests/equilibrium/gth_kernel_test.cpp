@@ -77,7 +77,7 @@ Dense dense_matrix(const Propagation& S, long double a) {
     long double h = 1 / (static_cast<long double>(S.left[i]) * S.right[i]);
     if (!S.slack.empty()) h = std::round(h);  // a degree
     M[i][i] = h;
-    for (int64_t k = S.row_begin[i]; k < S.row_begin[i + 1]; ++k) M[i][S.column[k]] -= a * S.weight[k];
+    for (int64_t k = S.row_begin[i]; k < S.row_begin[i + 1]; ++k) M[i][S.column[k]] -= a * S.weight_of(i, k);
   }
   return M;
 }
@@ -514,7 +514,7 @@ void expect_received(const Propagation& S, Block<T>& y, double tolerance) {
     std::vector<Quad> expected(S.nodes, 0), size(S.nodes, 0);
     for (int64_t i = 0; i < S.nodes; ++i)
       for (int64_t k = S.row_begin[i]; k < S.row_begin[i + 1]; ++k) {
-        const Quad term = y.value(i, l) * S.weight[k];
+        const Quad term = y.value(i, l) * S.weight_of(i, k);
         expected[S.column[k]] += term;
         size[S.column[k]] += term < 0 ? -term : term;
       }

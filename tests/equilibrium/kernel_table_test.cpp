@@ -94,7 +94,7 @@ void expect_same_products(const KernelTable& table) {
   // A dense 40 x 40 matrix as a sparse one, times 77 columns.
   constexpr int64_t rows = 40;
   std::vector<int64_t> begin(rows + 1);
-  std::vector<int32_t> column(rows * rows + fetch_ahead);
+  std::vector<int32_t> column(rows * rows);
   for (int64_t i = 0; i <= rows; ++i) begin[i] = i * rows;
   for (int64_t e = 0; e < rows * rows; ++e) column[e] = static_cast<int32_t>(e % rows);
   const std::vector<T> value = random_numbers<T>(rows * rows, 4), Z = random_numbers<T>(rows * m, 5);

@@ -336,9 +336,19 @@ TEST_P(Misuse, AnSThatContradictsItselfIsRefused) {
   refused([](Propagation& p) { p.column.pop_back(); });
   refused([](Propagation& p) { p.column[0] = -1; });
   refused([](Propagation& p) { p.column[2] = n; });
-  refused([](Propagation& p) { p.weight.pop_back(); });
-  refused([](Propagation& p) { p.weight[1] = nan; });
-  refused([](Propagation& p) { p.weight[1] = -1; });
+  refused([](Propagation& p) { p.weight.assign(p.column.size() - 1, 1); });
+  const auto with_weight = [](Propagation& p, double w) {
+    p.weight.assign(p.column.size(), 1);
+    p.weight[1] = w;
+  };
+  refused([&](Propagation& p) { with_weight(p, nan); });
+  refused([&](Propagation& p) { with_weight(p, -1); });
+  refused([](Propagation& p) { p.diagonal.assign(n - 1, 1); });
+  refused([](Propagation& p) { p.diagonal.assign(n, -1); });
+  refused([](Propagation& p) {
+    p.weight.assign(p.column.size(), 1);
+    p.diagonal.assign(n, 1);
+  });
   refused([](Propagation& p) { p.left.resize(2); });
   refused([](Propagation& p) { p.right.push_back(1); });
   refused([](Propagation& p) { p.left[1] = 0; });

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "equilibrium/sparse_product.h"
+#include "support/message_of.h"
 #include "support/oracle.h"
 
 namespace eignn {
@@ -103,6 +104,71 @@ TEST(PropagatedFeatures, AreKeptUpToAGibibyte) {
   EXPECT_TRUE(problem.features.affordable(1 << 20, 4));
   EXPECT_FALSE(problem.features.affordable(1 << 20, 5));
   EXPECT_TRUE(problem.features.affordable(0, 1000));
+}
+
+MemoryBudget budget_of(double bytes, uint64_t taken = 0) {
+  return {taken + static_cast<uint64_t>(bytes), [taken] { return taken; }};
+}
+
+// What the recurrence takes for one cache line of columns, and what is kept of it.
+double least_bytes(int64_t nodes, int64_t read, int64_t terms, int64_t m) {
+  return (2.0 * static_cast<double>(nodes) + static_cast<double>(read)) * 64 +
+         static_cast<double>(read * terms * m * 8);
+}
+
+TEST(PropagatedFeatures, HaveTheSameBitsInBlocksOfColumnsWithinALimit) {
+  constexpr int64_t n = 300, line = 8;
+  const auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(n, 4, 1), {}));
+  const auto product = std::make_shared<SparseProduct>(S, torch::kFloat64, torch::kCPU);
+  const auto index = torch::tensor({7, 3, 299, 3}, torch::kInt64);
+  for (const int64_t m : {1, 8, 20, 70, 130})
+    for (const int64_t lines : {1, 2, 100}) {
+      const auto X = random_matrix(n, m, 2);
+      PropagatedFeatures free(product, X);
+      constexpr int64_t terms = 9, with_spare = terms + terms / 4 + 1;
+      const double limit =
+          least_bytes(n, 4, with_spare, m) + static_cast<double>(lines - 1) * (2 * n + 4) * 64;
+      PropagatedFeatures tight(product, X, budget_of(limit, 1'000'000));
+      const auto& rows = tight.at(index, terms);
+      ASSERT_GE(static_cast<int64_t>(rows.size()), terms);
+      const auto& expected = free.at(index, static_cast<int64_t>(rows.size()));
+      for (size_t p = 0; p < rows.size(); ++p)
+        EXPECT_TRUE(torch::equal(rows[p], expected[p])) << m << " " << p;
+      const int64_t at_once = std::min<int64_t>(lines, most_lines) * line;
+      EXPECT_EQ(tight.blocks().count, (m + at_once - 1) / at_once) << m << " " << lines;
+      EXPECT_LE(static_cast<double>(tight.blocks().largest_bytes), limit);
+      tight.at(index, terms);
+      EXPECT_EQ(tight.blocks().count, (m + at_once - 1) / at_once) << "formed again";
+    }
+}
+
+TEST(PropagatedFeatures, MoreTermsAndOtherNodesWithinALimitAreTheSameToo) {
+  constexpr int64_t n = 200, m = 20;
+  const auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(n, 4, 3), {}));
+  const auto product = std::make_shared<SparseProduct>(S, torch::kFloat64, torch::kCPU);
+  const auto X = random_matrix(n, m, 4), one = torch::tensor({1, 5}, torch::kInt64),
+             other = torch::tensor({0, 199, 7}, torch::kInt64);
+  PropagatedFeatures tight(product, X, budget_of(least_bytes(n, 3, 30, m))), free(product, X);
+  for (const int64_t terms : {2, 3, 7, 20, 4})
+    for (const auto& index : {one, other}) {
+      const auto rows = tight.at(index, terms);
+      const auto& expected = free.at(index, static_cast<int64_t>(rows.size()));
+      for (int64_t p = 0; p < terms; ++p)
+        EXPECT_TRUE(torch::equal(rows[p], expected[p])) << terms << " " << p;
+    }
+}
+
+TEST(PropagatedFeatures, ALimitThatIsTooSmallIsRefused) {
+  constexpr int64_t n = 300, m = 20;
+  const auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(n, 4, 1), {}));
+  const auto product = std::make_shared<SparseProduct>(S, torch::kFloat64, torch::kCPU);
+  const auto X = random_matrix(n, m, 2), index = torch::tensor({7}, torch::kInt64);
+  PropagatedFeatures tight(product, X, budget_of(least_bytes(n, 1, 4, m) - 1, 5 << 20));
+  const std::string message = message_of<ResourceError>([&] { tight.at(index, 3); });
+  EXPECT_CONTAINS(message, "T_p(S) X at 1 nodes, 8 columns at a time,");
+  EXPECT_CONTAINS(message, "beside the 5M that are taken");
+  EXPECT_CONTAINS(message, "or train on fewer nodes");
+  EXPECT_EQ(tight.blocks().count, 0);
 }
 
 }  // namespace

@@ -25,7 +25,6 @@ struct Matrix {
       }
       begin.push_back(static_cast<int64_t>(column.size()));
     }
-    column.resize(column.size() + fetch_ahead, 0);
   }
   CompressedRows<T> view() const { return {begin.data(), column.data(), value.data()}; }
 

@@ -26,6 +26,82 @@ TEST(SparseProduct, TakesWideMatricesInBlocksOfColumns) {
   }
 }
 
+// Without weights, with and without a loop in the data; symmetric, and not.
+std::vector<Propagation> unweighted_matrices() {
+  std::vector<Propagation> out;
+  for (const bool loops : {false, true}) {
+    Graph graph = test::random_graph(700, 6, 90);
+    if (loops) {
+      std::vector<int64_t> source, target;
+      for (int64_t v = 0; v < graph.nodes; ++v) {
+        if (v % 3 == 0) {
+          source.push_back(v);
+          target.push_back(v);
+        }
+        for (int64_t a = graph.row_begin[v]; a < graph.row_begin[v + 1]; ++a) {
+          source.push_back(v);
+          target.push_back(graph.target[a]);
+        }
+      }
+      graph = Graph::from_arcs(700, source, target);
+    }
+    for (const Direction direction : {Direction::undirected, Direction::in, Direction::out})
+      for (const Normalisation normalise : {Normalisation::sym, Normalisation::out_in})
+        for (const bool self_loops : {true, false})
+          out.push_back(make_propagation(graph, {direction, normalise, self_loops}));
+  }
+  return out;
+}
+
+TEST(SparseProduct, FormsTheValuesOfAMatrixWithoutWeightsToTheBit) {
+  for (const Propagation& S : unweighted_matrices()) {
+    ASSERT_TRUE(S.weight.empty());
+    const auto shared = std::make_shared<const Propagation>(S);
+    for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
+      const SparseProduct stored(shared, dtype, torch::kCPU, SparseProduct::Values::stored),
+          formed(shared, dtype, torch::kCPU, SparseProduct::Values::formed);
+      EXPECT_EQ(formed.entries(), S.entries());
+      for (const int64_t m : {1, 16, 37, 64, 260}) {
+        const auto Z = random_matrix(S.nodes, m, 91).to(dtype);
+        EXPECT_TRUE(torch::equal(formed.gather(Z), stored.gather(Z))) << m;
+        EXPECT_TRUE(torch::equal(formed.scatter(Z), stored.scatter(Z))) << m;
+      }
+      const double bound = dtype == torch::kFloat32 ? 1e-6 : 1e-14;
+      const auto Z = random_matrix(S.nodes, 20, 92);
+      EXPECT_LE(relative_error(formed.scatter(Z.to(dtype)).to(torch::kFloat64), dense(S).mm(Z)), bound);
+      EXPECT_LE(relative_error(formed.gather(Z.to(dtype)).to(torch::kFloat64), dense(S).t().mm(Z)), bound);
+    }
+  }
+}
+
+TEST(SparseProduct, AStepOfTheIterationFormsTheSameBits) {
+  for (const Propagation& S : unweighted_matrices()) {
+    const auto shared = std::make_shared<const Propagation>(S);
+    for (const bool adjoint : {false, true})
+      for (const int64_t m : {16, 64}) {
+        const auto Z = random_matrix(S.nodes, m, 93).to(torch::kFloat32),
+                   X = random_matrix(S.nodes, m, 94).to(torch::kFloat32), a = torch::full({m}, 0.7F),
+                   omega = torch::full({m}, 1.2F);
+        auto one = torch::ones_like(Z), other = torch::ones_like(Z);
+        const auto r = SparseProduct(shared, torch::kFloat32, torch::kCPU, SparseProduct::Values::stored)
+                           .advance(adjoint, Z, X, a, omega, 0, one);
+        const auto q = SparseProduct(shared, torch::kFloat32, torch::kCPU, SparseProduct::Values::formed)
+                           .advance(adjoint, Z, X, a, omega, 0, other);
+        EXPECT_TRUE(torch::equal(one, other));
+        EXPECT_TRUE(torch::equal(r.r, q.r) && torch::equal(r.z, q.z));
+      }
+  }
+}
+
+TEST(SparseProduct, KeepsTheMatrixThatItShares) {
+  auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(300, 4, 95)));
+  const auto expected = dense(*S);
+  const SparseProduct product(S, torch::kFloat64, torch::kCPU);
+  EXPECT_EQ(S.use_count(), 2) << "shared, not copied";
+  S.reset();
+  EXPECT_LE(relative_error(product.scatter(torch::eye(300, torch::kFloat64)), expected), 1e-15);
+}
+
 TEST(SparseProduct, AGpuMultipliesAsTheCpuDoes) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
   const Propagation S =

@@ -5,6 +5,8 @@
 #include "eignn/error.h"
 #include "eignn/solver.h"
 #include "equilibrium/tolerance.h"
+#include "graph/resident_memory.h"
+#include "support/message_of.h"
 #include "support/oracle.h"
 
 namespace eignn {
@@ -244,6 +246,38 @@ TEST(SparseSolver, SaysSoWhenItDoesNotConverge) {
     EXPECT_NE(text.find("sparse did not converge in 50 products"), std::string::npos) << text;
     EXPECT_NE(text.find("use solver direct"), std::string::npos) << text;
   }
+}
+
+TEST(Sparse, WithoutRoomForZTheSeriesProjectsAtAllNodesAsTheIterationDoes) {
+  constexpr int64_t n = 20'000, m = 256;
+  const auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(n, 5, 8), {}));
+  const auto X = test::random_matrix(n, m, 9), F = test::random_matrix(m, m, 10),
+             C = test::random_matrix(m, 3, 11);
+  SolverOptions options;
+  options.gamma = 0.5;
+  options.tolerance = 1e-12;
+  const auto expected = make_solver("sparse", S, options, m)->project(F, X, C)->rows({});
+  // Z has 41 MB, and its blocks 10 more.
+  options.memory = resident_memory() + (uint64_t{25} << 20);
+  const auto limited = make_solver("sparse", S, options, m);
+  EXPECT_LE(test::relative_error(limited->project(F, X, C)->rows({}), expected), 1e-11);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { limited->solve(F, X)->rows(); }),
+                  "Z at all 20000 nodes needs 49M");
+  options.memory = 1;
+  EXPECT_CONTAINS(
+      message_of<ResourceError>([&] { make_solver("sparse", S, options, m)->project(F, X, C)->rows({}); }),
+      "Z C at all 20000 nodes");
+}
+
+TEST(Sparse, ALimitThatIsTooSmallForZIsRefused) {
+  constexpr int64_t n = 400, m = 6;
+  const auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(n, 5, 8), {}));
+  SolverOptions options;
+  options.memory = 1;
+  const auto solver = make_solver("sparse", S, options, m);
+  const auto X = test::random_matrix(n, m, 9), F = test::random_matrix(m, m, 10);
+  EXPECT_CONTAINS(message_of<ResourceError>([&] { solver->solve(F, X)->rows(); }),
+                  "Z at all 400 nodes needs");
 }
 
 }  // namespace

@@ -198,7 +198,7 @@ TEST(InducedGraph, HasTheArcsAmongItsNodesAlone) {
   const Graph graph = Graph::from_arcs(5, {0, 1, 1, 3, 4}, {1, 3, 4, 1, 4}, {1, 2, 3, 4, 5});
   const Graph part = induced_graph(graph, {1, 3, 4});
   EXPECT_EQ(part.nodes, 3);
-  EXPECT_EQ(part.target, (std::vector<int64_t>{1, 2, 0, 2}));
+  EXPECT_EQ(part.target, (std::vector<int32_t>{1, 2, 0, 2}));
   EXPECT_EQ(part.weight, (std::vector<double>{2, 3, 4, 5}));
 }
 

@@ -33,7 +33,7 @@ TEST(Representatives, TellTheOrderOfFeatures) {
 TEST(Representatives, APartOfSHasItsOwnRows) {
   const Propagation S = three_pairs(), part = restricted(S, {1, 2, 4, 5});
   EXPECT_EQ(part.nodes, 4);
-  EXPECT_EQ(part.column, (std::vector<int64_t>{0, 2, 1, 3, 0, 2, 1, 3}));
+  EXPECT_EQ(part.column, (std::vector<int32_t>{0, 2, 1, 3, 0, 2, 1, 3}));
   for (int64_t e = 0; e < 2; ++e)
     EXPECT_EQ(part.value(1, part.row_begin[1] + e), S.value(2, S.row_begin[2] + e));
 }

@@ -340,7 +340,7 @@ TEST(LabelInputsExplained, ContributionsOfFeaturesAndLabelsAddUpToTheScore) {
   std::vector<int64_t> from, to;
   for (int64_t v = 0; v < data.nodes(); ++v)
     for (int64_t a = data.graph.row_begin[v]; a < data.graph.row_begin[v + 1]; ++a)
-      if (std::minmax(v, data.graph.target[a]) !=
+      if (std::minmax<int64_t>(v, data.graph.target[a]) !=
           std::minmax(edges.changes[0].source, edges.changes[0].target)) {
         from.push_back(v);
         to.push_back(data.graph.target[a]);

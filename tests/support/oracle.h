@@ -14,7 +14,7 @@ inline torch::Tensor dense_S(const Propagation& S) {
   auto out = torch::zeros({S.nodes, S.nodes}, torch::kFloat64);
   for (int64_t i = 0; i < S.nodes; ++i)
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e)
-      out[i][S.column[e]] = S.weight[e] * S.left[i] * S.right[S.column[e]];
+      out[i][S.column[e]] = S.weight_of(i, e) * S.left[i] * S.right[S.column[e]];
   return out;
 }
 

@@ -17,6 +17,7 @@
 #include "support/message_of.h"
 #include "support/real_data.h"
 #include "support/temporary_folder.h"
+#include "support/weights_of.h"
 #include "train/assemble.h"
 #include "train/plan_request.h"
 
@@ -127,8 +128,8 @@ TEST(FilesToTraining, SeveralGraphsShareOneScaleOfWeights) {
   const Propagation whole = make_propagation(set, config);
   std::vector<double> weights;
   for (const auto& graph : graphs)
-    weights.insert(weights.end(), graph.S->weight.begin(), graph.S->weight.end());
-  EXPECT_EQ(weights, whole.weight) << "the rings are consecutive";
+    for (const double w : weights_of(*graph.S)) weights.push_back(w);
+  EXPECT_EQ(weights, weights_of(whole)) << "the rings are consecutive";
 }
 
 TEST(FilesToTraining, ACheckpointKeepsTheScaleOfWeights) {

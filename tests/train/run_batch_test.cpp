@@ -127,7 +127,8 @@ Dataset both_ways() {
   std::vector<int64_t> source, target;
   for (int64_t v = 0; v < set.nodes(); ++v)
     for (int64_t a = set.graph.row_begin[v]; a < set.graph.row_begin[v + 1]; ++a)
-      for (const auto& [from, to] : {std::pair{v, set.graph.target[a]}, std::pair{set.graph.target[a], v}}) {
+      for (const auto& [from, to] :
+           {std::pair<int64_t, int64_t>{v, set.graph.target[a]}, {set.graph.target[a], v}}) {
         source.push_back(from);
         target.push_back(to);
       }

@@ -102,11 +102,11 @@ void place_entries(const Propagation& S, Elimination& e) {
     for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) {
       const int64_t p = e.position[v], q = e.position[S.column[a]];
       if (p == q) {
-        e.diagonal[p] = S.weight[a];
+        e.diagonal[p] = S.weight_of(v, a);
       } else if (p < q) {
-        e.upper[slot_of(e, p, q)] = S.weight[a];
+        e.upper[slot_of(e, p, q)] = S.weight_of(v, a);
       } else if (!e.symmetric) {
-        e.lower[slot_of(e, q, p)] = S.weight[a];
+        e.lower[slot_of(e, q, p)] = S.weight_of(v, a);
       }
     }
 }
@@ -130,7 +130,7 @@ void place_updates(Elimination& e) {
 void place_scaling(const Propagation& S, Elimination& e) {
   for (int64_t v : e.order) {
     long double row_sum = 0;
-    for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) row_sum += S.weight[a];
+    for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) row_sum += S.weight_of(v, a);
     e.left.push_back(S.left[v]);
     e.right.push_back(S.right[v]);
     if (S.slack.empty()) {
@@ -154,7 +154,7 @@ void place_incoming(const Propagation& S, Elimination& e) {
     for (int64_t a = S.row_begin[v]; a < S.row_begin[v + 1]; ++a) {
       const int64_t at = count[e.position[S.column[a]]]++;
       e.incoming[at] = static_cast<int32_t>(p);
-      e.incoming_weight[at] = S.weight[a];
+      e.incoming_weight[at] = S.weight_of(v, a);
     }
   }
 }

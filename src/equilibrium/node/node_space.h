@@ -36,6 +36,11 @@ class NodeSpaceEquilibrium : public Equilibrium {
   }
 
  protected:
+  torch::Tensor sum_over_nodes(torch::Tensor of_nodes_here) const override {
+    return S_->sum(std::move(of_nodes_here));
+  }
+  int64_t all_nodes(int64_t) const override { return S_->rows(); }
+
   /// With CheckNu::when_read the caller must call contraction_.nu(), which checks that ν is finite.
   NodeSpaceEquilibrium(std::string name, std::shared_ptr<const NodeOperator> S, const torch::Tensor& F,
                        const SolverOptions& options, Contraction::CheckNu check = Contraction::CheckNu::now)

@@ -77,7 +77,7 @@ class PicardSolver : public Solver {
                std::shared_ptr<const NodeOperator> product)
       : Solver(std::move(S), options), product_(std::move(product)) {
     const Stopwatch watch;
-    if (!product_) product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    if (!product_) product_ = std::make_shared<SparseProduct>(S_, options.dtype, options.device);
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "picard"; }

@@ -7,6 +7,7 @@
 // every step (without_eigenbasis.cpp). Otherwise a step costs one m×m eigendecomposition, three products
 // n×m×m, and O(K · nnz · m) with K about 8 in float32 for the initial weights. Memory: X, Z̃, W̃ and blocks of
 // at most 64 columns; nothing is n×n.
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 
 #include "equilibrium/contraction.h"
 #include "equilibrium/feature_cache.h"
+#include "equilibrium/kernel_arguments.h"
+#include "equilibrium/memory_budget.h"
 #include "equilibrium/node/propagated_features.h"
 #include "equilibrium/node/resolvent_series.h"
 #include "equilibrium/node/sparse_iteration.h"
@@ -30,6 +33,20 @@ namespace eignn {
 
 namespace {
 
+// The first process's eigenvectors: those of equal eigenvalues are any, and all processes need the same.
+DecomposedContraction agreed(const NodeOperator& S, DecomposedContraction g) {
+  if (S.rows_here() == S.rows()) return g;
+  const int64_t m = g.mu.size(0);
+  const auto parts = S.agreed(torch::cat({g.Q.reshape({-1}), g.mu, g.a, g.one_minus_a, g.one_minus_mu}));
+  g.Q = parts.narrow(0, 0, m * m).view({m, m}).clone();
+  int64_t at = m * m;
+  for (torch::Tensor* part : {&g.mu, &g.a, &g.one_minus_a, &g.one_minus_mu}) {
+    *part = parts.narrow(0, at, m).clone();
+    at += m;
+  }
+  return g;
+}
+
 class SparseEquilibrium : public Equilibrium {
  public:
   /// `features` belong to X where the same X will be solved for many F; null otherwise.
@@ -37,7 +54,7 @@ class SparseEquilibrium : public Equilibrium {
                     std::shared_ptr<PropagatedFeatures> features, const torch::Tensor& F,
                     const torch::Tensor& X, const SolverOptions& options)
       : S_(std::move(S)),
-        g_(F.to(torch::kFloat64), options.gamma, options.epsilon),
+        g_(agreed(*S_, DecomposedContraction(F.to(torch::kFloat64), options.gamma, options.epsilon))),
         iteration_(S_, std::move(buffers), g_, options),
         features_(std::move(features)),
         X_(X) {
@@ -52,6 +69,12 @@ class SparseEquilibrium : public Equilibrium {
 
   torch::Tensor do_project(const torch::Tensor& index, const torch::Tensor& C) const override {
     const auto* T = terms_at(index, C.size(1));
+    if (!T && series_ && !Z_.defined() && !budget().has(bytes_of_Z())) {
+      budget().require(4.0 * static_cast<double>(X_.size(0) * C.size(1) * X_.element_size()),
+                       fmt::format("Z C at all {} nodes", S_->rows()), "");
+      const auto all = series_->everywhere(X_, g_.Q.t().mm(C.to(torch::kFloat64)));
+      return index.defined() ? all.index_select(0, index) : all;
+    }
     if (!T) return Equilibrium::do_project(index, C);
     return series_->rows(*T, g_.Q.t().mm(C.to(torch::kFloat64)));
   }
@@ -88,6 +111,12 @@ class SparseEquilibrium : public Equilibrium {
         return series_->pull(*T, cotangent, g_.Q.t().mm(C.to(torch::kFloat64)));
     return Equilibrium::do_pull_projected(index, cotangent, C);
   }
+
+ protected:
+  torch::Tensor sum_over_nodes(torch::Tensor of_nodes_here) const override {
+    return S_->sum(std::move(of_nodes_here));
+  }
+  int64_t all_nodes(int64_t) const override { return S_->rows(); }
 
  private:
   // W̃ (n, m').
@@ -156,11 +185,23 @@ class SparseEquilibrium : public Equilibrium {
   const torch::Tensor& Z() const {
     if (!Z_.defined()) {
       const Stopwatch watch;
+      budget().require(bytes_of_Z(), fmt::format("Z at all {} nodes", S_->rows()),
+                       ", or use a head that reads the labelled nodes alone");
       Z_ = iteration_.solve(features_ ? features_->norm() : norm_of(*S_, X_), /*adjoint=*/false, iterations_,
                             [&](const torch::Tensor& Q, torch::Tensor& to) { torch::mm_out(to, X_, Q); });
       seconds_ += watch.seconds();
     }
     return Z_;
+  }
+
+  MemoryBudget budget() const { return {iteration_.options().memory}; }
+
+  // Z̃, and the two buffers of a block of columns.
+  double bytes_of_Z() const {
+    const auto number = static_cast<double>(X_.element_size()),
+               columns = static_cast<double>(iteration_.Q().size(1)),
+               block = std::min(columns, static_cast<double>(most_lines * cache_line) / number);
+    return static_cast<double>(X_.size(0)) * (columns + 2 * block) * number;
   }
 
   std::shared_ptr<const NodeOperator> S_;
@@ -178,17 +219,20 @@ class SparseSolver : public Solver {
                std::shared_ptr<const NodeOperator> product)
       : Solver(std::move(S), options), product_(std::move(product)) {
     const Stopwatch watch;
-    if (!product_) product_ = std::make_shared<SparseProduct>(*S_, options.dtype, options.device);
+    if (!product_) product_ = std::make_shared<SparseProduct>(S_, options.dtype, options.device);
     preprocess_seconds_ = watch.seconds();
   }
   const char* name() const override { return "sparse"; }
+  int64_t nodes() const override { return product_->rows(); }
 
   std::shared_ptr<Equilibrium> do_solve(const torch::Tensor& F, const torch::Tensor& X) override {
     // An X that requires a gradient will change, and its gradient needs Z at all nodes anyway.
     std::shared_ptr<PropagatedFeatures> features;
     if (product_->symmetric() && options_.fixed_features && !X.requires_grad())
-      features = features_.get(
-          X, [&](const torch::Tensor& x) { return std::make_shared<PropagatedFeatures>(product_, x); });
+      features = features_.get(X, [&](const torch::Tensor& x) {
+        return std::make_shared<PropagatedFeatures>(product_, x, MemoryBudget{options_.memory},
+                                                    options_.terms);
+      });
     // A GPU waits longer for the eigenvectors of a small g than for products with it.
     if (options_.device.is_cuda() && !features)
       if (auto solved = solve_without_eigenbasis(product_, F, X, options_)) return solved;

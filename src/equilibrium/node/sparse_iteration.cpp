@@ -81,7 +81,6 @@ SparseIteration::SparseIteration(std::shared_ptr<const NodeOperator> S,
     : S_(std::move(S)),
       buffers_(std::move(buffers)),
       options_(options),
-      n_(S_->rows_here()),
       line_(cache_line / static_cast<int64_t>(c10::elementSize(options.dtype))) {
   const int64_t m = g.a.size(0), fill = (line_ - m % line_) % line_;
   Q_ = torch::cat({torch::zeros({m, fill}, g.Q.options()), g.Q}, 1).to(options.dtype);
@@ -91,8 +90,8 @@ SparseIteration::SparseIteration(std::shared_ptr<const NodeOperator> S,
 // Calls work(first, columns) for blocks of columns, each of most_lines cache lines but for the first, which
 // has the rest.
 template <class Work>
-void SparseIteration::for_each_block(const Work& work) const {
-  const int64_t all = a_.size(0), most = most_lines * line_;
+void SparseIteration::for_each_block(int64_t all, const Work& work) const {
+  const int64_t most = most_lines * line_;
   for (int64_t first = 0, columns = all % most; first < all; first += columns, columns = most)
     if (columns > 0) work(first, columns);
 }
@@ -101,41 +100,69 @@ torch::Tensor SparseIteration::solve(double x_norm, bool adjoint, int64_t& count
                                      const Rotate& rotate) const {
   const int scale = out_of_scale(x_norm);
   const auto Q = torch::ldexp(Q_, torch::scalar_tensor(-scale, Q_.options()));
-  auto Z = in_large_pages({n_, a_.size(0)}, a_.options());
-  count = 0;
-  for_each_block([&](int64_t first, int64_t columns) {
-    auto X = buffer(buffers_->X, n_, columns, a_.options());
-    rotate(Q.narrow(1, first, columns).contiguous(), X);
-    auto block = columns == Z.size(1) ? Z : torch::empty({n_, columns}, a_.options());
-    const int64_t products =
-        iterate(X, a_.narrow(0, first, columns).contiguous(), std::ldexp(x_norm, -scale), adjoint, block);
-    count = std::max(count, products);
-    if (!block.is_same(Z)) Z.narrow(1, first, columns).copy_(block);
-  });
+  const double norm = std::ldexp(x_norm, -scale);
+  const int64_t all = a_.size(0);
+  torch::Tensor Z;
+  if (const ColumnShares* shares = S_->column_shares()) {
+    auto X = torch::empty({S_->rows_here(), all}, a_.options());
+    rotate(Q, X);
+    X = shares->share(X, line_);
+    const auto range = shares->range(all, line_);
+    Z = solve_columns(*shares->nodes(), range, norm, adjoint, count,
+                      [&](int64_t first, int64_t columns, torch::Tensor& to) {
+                        to.copy_(X.narrow(1, first - range.first, columns));
+                      });
+    X.reset();
+    Z = shares->whole(Z, all, line_);
+  } else {
+    Z = solve_columns(*S_, {0, all}, norm, adjoint, count,
+                      [&](int64_t first, int64_t columns, torch::Tensor& to) {
+                        rotate(Q.narrow(1, first, columns).contiguous(), to);
+                      });
+  }
   return scale == 0 ? Z : Z.ldexp_(torch::scalar_tensor(scale, Z.options()));
+}
+
+// These columns of Z̃, a block at a time; `fill` writes the first and so many more columns of X̃.
+torch::Tensor SparseIteration::solve_columns(
+    const NodeOperator& S, ColumnShares::Range range, double x_norm, bool adjoint, int64_t& count,
+    const std::function<void(int64_t first, int64_t columns, torch::Tensor& to)>& fill) const {
+  const int64_t n = S.rows_here();
+  auto Z = in_large_pages({n, range.count}, a_.options());
+  count = 0;
+  for_each_block(range.count, [&](int64_t begin, int64_t columns) {
+    const int64_t first = range.first + begin;
+    auto X = buffer(buffers_->X, n, columns, a_.options());
+    fill(first, columns, X);
+    auto block = columns == Z.size(1) ? Z : torch::empty({n, columns}, a_.options());
+    const int64_t products = iterate(S, X, a_.narrow(0, first, columns).contiguous(), x_norm, adjoint, block);
+    count = std::max(count, products);
+    if (!block.is_same(Z)) Z.narrow(1, begin, columns).copy_(block);
+  });
+  return Z;
 }
 
 torch::Tensor SparseIteration::adjoint_product(const torch::Tensor& W, const torch::Tensor& Z) const {
   std::vector<torch::Tensor> R;
-  for_each_block([&](int64_t first, int64_t columns) {
+  for_each_block(a_.size(0), [&](int64_t first, int64_t columns) {
     R.push_back(W.t().mm(S_->apply_transposed(Z.narrow(1, first, columns))));
   });
   return S_->sum(torch::cat(R, 1));
 }
 
 // The semi-iteration on a block of columns; Z becomes the solution. Returns the number of products.
-int64_t SparseIteration::iterate(const torch::Tensor& X, const torch::Tensor& a, double x_norm, bool adjoint,
-                                 torch::Tensor& Z) const {
-  const int64_t width = X.size(1), slow = S_->symmetric() ? (a > slow_from).sum().item<int64_t>() : 0;
+int64_t SparseIteration::iterate(const NodeOperator& S, const torch::Tensor& X, const torch::Tensor& a,
+                                 double x_norm, bool adjoint, torch::Tensor& Z) const {
+  const int64_t width = X.size(1), slow = S.symmetric() ? (a > slow_from).sum().item<int64_t>() : 0;
   Z.copy_(X);
-  auto now = Z, last = buffer(buffers_->other, n_, width, X.options()).copy_(X);
-  Relaxation<torch::Tensor> relaxation(a, S_->symmetric());
+  auto now = Z, last = buffer(buffers_->other, X.size(0), width, X.options()).copy_(X);
+  Relaxation<torch::Tensor> relaxation(a, S.symmetric());
   torch::Tensor x2;  // ‖x̃‖² of each column
   int64_t begin = 0, products = 0;
   while (begin < width) {
     if (products == options_.max_iterations) give_up(products);
     check_interrupt();
-    const auto squares = S_->advance(adjoint, now, X, a, relaxation.omega(), begin, last);
+    const auto squares = S.advance(adjoint, now, X, a, relaxation.omega(), begin, last);
     if (!std::isfinite(squares.r.sum().item<double>())) give_up(products);
     if (++products == 1) x2 = squares.z;  // z̃₀ = x̃
     int64_t end = begin;
@@ -148,7 +175,7 @@ int64_t SparseIteration::iterate(const torch::Tensor& X, const torch::Tensor& a,
     std::swap(now, last);
     relaxation.advance();
   }
-  return slow == 0 ? products : products + solve_slow(X, a, slow, Z);
+  return slow == 0 ? products : products + solve_slow(S, X, a, slow, Z);
 }
 
 // Half of the squared residual allowed to a column is proportional to the column, and half is the same for
@@ -163,14 +190,14 @@ bool SparseIteration::is_small(const NodeOperator::Squares& squares, int64_t col
 }
 
 // Conjugate gradients for the last columns of a symmetric S.
-int64_t SparseIteration::solve_slow(const torch::Tensor& X, const torch::Tensor& a, int64_t slow,
-                                    torch::Tensor& Z) const {
+int64_t SparseIteration::solve_slow(const NodeOperator& S, const torch::Tensor& X, const torch::Tensor& a,
+                                    int64_t slow, torch::Tensor& Z) const {
   const auto tail = [&](const torch::Tensor& t) { return t.narrow(-1, t.size(-1) - slow, slow); };
   SolverOptions options = options_;
   options.tolerance = backward_tolerance(options_) / std::sqrt(2);  // their half, as in is_small()
   const auto x = tail(X).contiguous();
   auto z = tail(Z).clone(torch::MemoryFormat::Contiguous);
-  const ColumnSystems systems{*S_, tail(a), S_->norm(x), options.tolerance};
+  const ColumnSystems systems{S, tail(a), S.norm(x), options.tolerance};
   const int64_t products = conjugate_gradients(systems, x, /*r=*/x - systems.apply(z), /*products=*/1,
                                                options, "sparse", remedy, z);
   tail(Z).copy_(z);

@@ -44,17 +44,21 @@ class SparseIteration {
 
  private:
   template <class Work>
-  void for_each_block(const Work& work) const;
-  int64_t iterate(const torch::Tensor& X, const torch::Tensor& a, double x_norm, bool adjoint,
-                  torch::Tensor& Z) const;
+  void for_each_block(int64_t columns, const Work& work) const;
+  torch::Tensor solve_columns(
+      const NodeOperator& S, ColumnShares::Range range, double x_norm, bool adjoint, int64_t& count,
+      const std::function<void(int64_t first, int64_t columns, torch::Tensor& to)>& fill) const;
+  int64_t iterate(const NodeOperator& S, const torch::Tensor& X, const torch::Tensor& a, double x_norm,
+                  bool adjoint, torch::Tensor& Z) const;
   bool is_small(const NodeOperator::Squares& squares, int64_t column, double x2, double x_norm) const;
-  int64_t solve_slow(const torch::Tensor& X, const torch::Tensor& a, int64_t slow, torch::Tensor& Z) const;
+  int64_t solve_slow(const NodeOperator& S, const torch::Tensor& X, const torch::Tensor& a, int64_t slow,
+                     torch::Tensor& Z) const;
   [[noreturn]] void give_up(int64_t products) const;
 
   std::shared_ptr<const NodeOperator> S_;
   std::shared_ptr<IterationBuffers> buffers_;
   SolverOptions options_;
-  int64_t n_, line_;     // rows of this process; columns in a cache line
+  int64_t line_;         // columns in a cache line
   torch::Tensor Q_, a_;  // (m, m'), (m')
 };
 

@@ -43,7 +43,7 @@ std::unique_ptr<SparseSeries> SparseSeries::make(std::shared_ptr<const NodeOpera
 const SparseSeries::Terms* SparseSeries::terms_at(const torch::Tensor& index, int64_t columns) const {
   constexpr int64_t least_columns = 8;  // reading T takes as long as fewer
   if (!index.defined()) return nullptr;
-  const int64_t nodes = index.size(0), terms = series_.terms();
+  const int64_t nodes = S_->count(index.size(0)), terms = series_.terms();
   // Per term and feature the series has nodes · columns multiply-adds, where an iteration gathers the entries
   // of S twice (solve and adjoint). Such an entry costs as much as two to five multiply-adds: on PPI, whose
   // nodes have 29 neighbours and 50 features, both methods take the same time.
@@ -65,6 +65,20 @@ torch::Tensor SparseSeries::rows(const Terms& T, const torch::Tensor& C_hat) con
     to.addmm_(T[p], (C_hat.defined() ? Q.mm(C_hat.narrow(0, first, active)) : Q).to(sum.scalar_type()));
   }
   return sum;
+}
+
+// Σ_p T_p(S) X W_p with W_p = Q diag(c_p) Ĉ, by Clenshaw's recurrence from the last term to the first:
+//
+//     B_p = X W_p + 2 S B_p+1 - B_p+2,      Z C = X W_0 + S B_1 - B_2
+torch::Tensor SparseSeries::everywhere(const torch::Tensor& X, const torch::Tensor& C_hat) const {
+  const auto c = series_.coefficients();
+  const auto term = [&](int64_t p) { return X.mm(g_.Q.mm(c[p].unsqueeze(1) * C_hat).to(X.scalar_type())); };
+  auto now = term(series_.terms() - 1), later = torch::zeros_like(now);
+  for (int64_t p = series_.terms() - 2; p >= 0; --p) {
+    const double twice = p == 0 ? 1 : 2;
+    later = std::exchange(now, term(p).add_(S_->apply(now), twice).sub_(later));
+  }
+  return now;
 }
 
 // With P_p = Qᵀ T_pᵀ D and ∂c_p the divided differences of c_p:

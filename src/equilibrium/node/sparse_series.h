@@ -36,6 +36,10 @@ class SparseSeries {
   /// Z C at the nodes of T, with Ĉ = Qᵀ C in float64; Z Q where Ĉ is undefined.
   torch::Tensor rows(const Terms& T, const torch::Tensor& C_hat) const;
 
+  /// Z C at all nodes, with Ĉ = Qᵀ C in float64, for few columns: four matrices of as many columns as C
+  /// beside X, and neither Z nor T_p(S) X.
+  torch::Tensor everywhere(const torch::Tensor& X, const torch::Tensor& C_hat) const;
+
   /// Gradients for the cotangent Y = D Êᵀ Qᵀ of Z at the nodes of T, with Ê = Ĉ for a cotangent D of Z C; Ê
   /// undefined: the identity, and no gradient of C.
   ProjectedGradients pull(const Terms& T, const torch::Tensor& D, const torch::Tensor& E_hat) const;
