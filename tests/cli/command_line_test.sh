@@ -654,7 +654,10 @@ cp "$T/stdout" "$T/free.json"
 run train --dataset "$D" $light --memory 900G --out "$T/out/t-limited" --json
 json "train --memory: the same result" "$T/stdout" "j['loss'] == json.load(open('$T/free.json'))['loss']"
 rm -rf "$T/out"; mkdir "$T/out"
-refused "train --memory: too little" 1 "the limit is 1M" train --dataset "$D" $light --memory 1M
+run train --dataset "$D" $light --memory 1M
+check "train --memory: too little, exit code 1" test "$code" -eq 1
+check "train --memory: too little, in one line" grep -q '^eignn: error: .* needs .*M beside the .*, and the limit is 1M (.*); give ' "$T/stderr"
+rm -rf "$T/out"; mkdir "$T/out"
 refused "train --memory: no amount" 2 "'lots' is no amount,--memory" train --dataset "$D" --memory lots
 refused "train --memory: a solver that does not keep it" 2 "--memory" train --dataset "$D" --solver direct --memory 8G
 refused "train --memory: a model that does not keep it" 2 "--memory" train --dataset "$D" --model gcn --memory 8G
