@@ -133,7 +133,7 @@ BENCHMARK_CAPTURE(solve, spectral, "spectral")
 int main(int count, char** arguments) {
   benchmark::Initialize(&count, arguments);
   if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 2;
-  const eignn::Execution execution({});
+  const eignn::Execution execution(eignn::Execution::Options{});
   const torch::NoGradGuard no_gradients;
   benchmark::RunSpecifiedBenchmarks();
 }

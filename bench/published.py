@@ -34,7 +34,7 @@ classes = int(y.max()) + 1
 S = torch.sparse_coo_tensor(torch.stack([read("row"), read("column")]), read("value").to(dtype), (n, n)).coalesce()
 
 start = time.perf_counter()
-# In double whatever the dtype: ssyevd's work space overflows its float beyond n = 2895, as in the engine.
+# In double whatever the dtype: PyTorch reads the size of ssyevd's work space as a float, which fails beyond n = 2895.
 Lambda, Q_S = (t.to(dtype) for t in torch.linalg.eigh(S.to_dense().double()))
 preprocess = time.perf_counter() - start
 

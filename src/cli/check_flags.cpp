@@ -329,7 +329,7 @@ void check(InspectFlags& flags) {
     throw UsageError(fmt::format(
         "{} things to describe (eignn inspect); give one of --dataset, --graph and --checkpoint", subjects));
   settle(flags.config, flags.settings);
-  apply_recipe(flags.config, given);
+  flags.recipe_used = apply_recipe(flags.config, given);
   if (!flags.checkpoint.empty()) require_checkpoint(flags.checkpoint);
   const int processes = Launched::from_environment().processes;
   if (flags.ranks == 0 && processes > 1) flags.ranks = processes;

@@ -76,6 +76,7 @@ struct InspectFlags {
   SettingFlags settings;
   TrainConfig config;
   std::string graph, graph_format, checkpoint;
+  std::string recipe_used;
   int64_t ranks = 0;  // 0: not asked for
   bool json = false;
 };

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/flags.h"
 #include "eignn/error.h"
 #include "eignn/execution.h"
@@ -8,6 +10,8 @@
 #include "report/inspection.h"
 #include "report/spread_inspection.h"
 #include "report/table.h"
+#include "run/own_rule.h"
+#include "train/assemble.h"
 
 namespace eignn::cli {
 
@@ -69,6 +73,17 @@ void print_for_people(const Json& json) {
     for (const auto& text : json["warnings"]) fmt::print("warning: {}\n", text.get<std::string>());
 }
 
+// The data set as a training without more flags would take it: data without a recipe have a table that suits
+// them (run/own_rule.h), and the plan is for that one.
+std::pair<Inspection, OwnChoice> inspect_as_trained(const Flags& flags) {
+  if (flags.recipe_used != "eignn/own") return {inspect_dataset(flags.config), {}};
+  TrainConfig config = flags.config;
+  Dataset raw = load_raw_dataset(config);
+  const OwnChoice choice = apply_own_rule(config, flags.settings.names(), raw);
+  validate(config);
+  return {inspect(prepared(std::move(raw), config), config), choice};
+}
+
 Json json_of(const SpreadInspection& spread) {
   Json rows = Json::array();
   for (const auto& row : spread.rows)
@@ -105,8 +120,11 @@ void work(const Flags& flags) {
     return flags.json ? print_json(json_of(spread)) : print_spread(spread);
   }
   if (flags.graph.empty() && flags.checkpoint.empty()) {
-    const Inspection inspection = inspect_dataset(flags.config);
-    const Json json = inspection_json(inspection);
+    const auto [inspection, choice] = inspect_as_trained(flags);
+    Json json = inspection_json(inspection);
+    if (!flags.recipe_used.empty())
+      json["recipe"] = choice.table.empty() ? flags.recipe_used : "eignn/" + choice.table;
+    if (!choice.why.empty()) json["why_recipe"] = choice.why;
     if (flags.json) return print_json(json);
     if (!inspection.columns.empty()) fmt::print("{}\n", columns_table(inspection.columns));
     print_for_people(json);

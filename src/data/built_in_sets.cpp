@@ -27,9 +27,16 @@ Dataset chains_dataset(const ChainsOptions& options, uint64_t seed) {
   if (!(options.noise >= 0) || !std::isfinite(options.noise))
     throw ArgumentError("noise", fmt::format("{} is out of range", options.noise),
                         "give a finite number, 0 or more");
-  const int64_t chains = options.classes * options.chains_per_class, n = chains * options.length;
-  require(n >= 20 && n <= 100'000'000, "chain-length", options.length,
-          "the split needs between 20 and 1e8 nodes in all");
+  constexpr int64_t most = 100'000'000;
+  const auto require_size = [&](bool holds) {
+    require(holds, "chain-length", options.length, "the split needs between 20 and 1e8 nodes in all");
+  };
+  // By division first: the product of large numbers would overflow.
+  require_size(options.classes <= most && options.chains_per_class <= most / options.classes);
+  const int64_t chains = options.classes * options.chains_per_class;
+  require_size(options.length <= most / chains);
+  const int64_t n = chains * options.length;
+  require_size(n >= 20);
 
   Dataset set;
   set.name = "chains";

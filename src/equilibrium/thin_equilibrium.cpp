@@ -20,6 +20,9 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "equilibrium/contraction.h"
@@ -129,6 +132,20 @@ class ThinEquilibrium : public Equilibrium {
     auto everywhere = torch::addcmul(a.unsqueeze(0), do_rows({}).plain(), s.unsqueeze(0));
     add_at(everywhere, index, at_index);
     out.X = W({}, {everywhere, {}}, V);
+    return out;
+  }
+
+  // An error E of Ỹ becomes c Fᵀ E in Z, and ‖Fᵀ‖₂ = √‖G‖₂. ‖Z‖² is formed without Z.
+  std::optional<ErrorBound> do_error_bound() const override {
+    auto out = narrow_->do_error_bound();
+    if (!out) return {};
+    const auto sum = [](const torch::Tensor& a) { return a.sum(torch::kFloat64).item<double>(); };
+    const auto y = Y().plain();
+    out->bound *=
+        c_ * std::sqrt(std::max(0.0, symmetric_eigen(G_.to(torch::kFloat64)).first[-1].item<double>()));
+    const double of_X = static_cast<double>(y.size(0)) * sum(X_->variance() + X_->mean().square());
+    const double of_Y = sum(y.t().mm(y) * G_);
+    out->size = std::sqrt(std::max(0.0, of_X + c_ * (2 * sum(X_->times(Ft_) * y) + c_ * of_Y)));
     return out;
   }
 

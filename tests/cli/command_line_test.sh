@@ -602,7 +602,7 @@ and set(j["spectrum"]) == {"min", "max"} and set(j["planner"]) >= {"solver", "re
 data_keys='set("features classes class_counts edge_homophily node_homophily duplicate_nodes splits".split()) <= set(j)
 and set(j["splits"][0]) == {"train", "val", "test"}'
 run inspect --dataset chains --json
-json "inspect: chains" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 4000 and j['components'] == 40 and j['undirected_edges'] == 3960
+json "inspect: chains" "$T/stdout" "$graph_keys and $data_keys and j['recipe'] == 'eignn/chains-binary' and 'why_recipe' not in j and j['nodes'] == 4000 and j['components'] == 40 and j['undirected_edges'] == 3960
 and j['splits'] == [{'train': 200, 'val': 400, 'test': 3400}] and j['planner']['solver'] == 'direct'"
 run inspect --dataset karate --json
 json "inspect: karate" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 34 and j['undirected_edges'] == 78 and j['components'] == 1"
@@ -628,7 +628,8 @@ open(d + "/splits.csv", "w").write("id,split0,split1\n" + "".join(f"{v},{part(v,
 END
 run inspect --dataset "$D" --json
 json "data: one's own graph is counted" "$T/stdout" "$graph_keys and $data_keys and j['nodes'] == 24 and j['undirected_edges'] == 24
-and j['components'] == 3 and j['unknown_labels'] == 3 and len(j['splits']) == 2 and any('no known label' in w for w in j['warnings'])"
+and j['components'] == 3 and j['unknown_labels'] == 3 and len(j['splits']) == 2 and any('no known label' in w for w in j['warnings'])
+and j['recipe'] == 'eignn/own' and 'training nodes are few' in j['why_recipe']"
 cp "$T/stdout" "$T/before.json"
 run convert --dataset "$D" --out "$T/out/rings.npz"
 done_well "convert: to .npz"
@@ -653,7 +654,10 @@ cp "$T/stdout" "$T/free.json"
 run train --dataset "$D" $light --memory 900G --out "$T/out/t-limited" --json
 json "train --memory: the same result" "$T/stdout" "j['loss'] == json.load(open('$T/free.json'))['loss']"
 rm -rf "$T/out"; mkdir "$T/out"
-refused "train --memory: too little" 1 "the limit is 1M" train --dataset "$D" $light --memory 1M
+run train --dataset "$D" $light --memory 1M
+check "train --memory: too little, exit code 1" test "$code" -eq 1
+check "train --memory: too little, in one line" grep -q '^eignn: error: .* needs .*M beside the .*, and the limit is 1M (.*); give ' "$T/stderr"
+rm -rf "$T/out"; mkdir "$T/out"
 refused "train --memory: no amount" 2 "'lots' is no amount,--memory" train --dataset "$D" --memory lots
 refused "train --memory: a solver that does not keep it" 2 "--memory" train --dataset "$D" --solver direct --memory 8G
 refused "train --memory: a model that does not keep it" 2 "--memory" train --dataset "$D" --model gcn --memory 8G

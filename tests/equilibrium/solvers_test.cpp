@@ -392,24 +392,27 @@ TEST_P(EverySolver, OnAGpuDoesWhatItDoesHere) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
   const auto S = std::make_shared<Propagation>(make_propagation(karate_club()));
   const int64_t m = 40;
-  const auto F = random_matrix(m, m, 1), X = random_matrix(34, m, 2), C = random_matrix(m, 3, 3);
+  const auto X = random_matrix(34, m, 2), C = random_matrix(m, 3, 3);
   const auto Y = random_matrix(5, m, 4), D = random_matrix(5, 3, 5), index = torch::arange(7, 12);
   SolverOptions there;
   there.device = torch::kCUDA;
   const auto cpu = make_solver(GetParam(), S, {}, m), gpu = make_solver(GetParam(), S, there, m);
-  const auto a = cpu->solve(F, X), b = gpu->solve(F.cuda(), X.cuda());
   const auto on_gpu = index.cuda();
-  const auto same = [&](const torch::Tensor& here, const torch::Tensor& other, const char* what) {
-    EXPECT_LE(relative_error(other.cpu(), here), 1e-11) << what;
-  };
-  same(a->rows(index).plain(), b->rows(on_gpu).plain(), "rows");
-  same(a->moments().mean, b->moments().mean, "mean");
-  same(a->moments().variance, b->moments().variance, "variance");
-  same(a->pull(index, {Y, {}}, false).F, b->pull(on_gpu, {Y.cuda(), {}}, false).F, "F");
-  const auto p = cpu->project(F, X, C), q = gpu->project(F.cuda(), X.cuda(), C.cuda());
-  same(p->rows(index), q->rows(on_gpu), "projected rows");
-  same(p->pull(index, D).F, q->pull(on_gpu, D.cuda()).F, "projected F");
-  same(p->pull(index, D).C, q->pull(on_gpu, D.cuda()).C, "C");
+  for (const int64_t rank : {m, int64_t{8}}) {  // a thin F too
+    const auto F = random_matrix(rank, m, 1);
+    const auto same = [&](const torch::Tensor& here, const torch::Tensor& other, const char* what) {
+      EXPECT_LE(relative_error(other.cpu(), here), 1e-11) << what << ", rank " << rank;
+    };
+    const auto a = cpu->solve(F, X), b = gpu->solve(F.cuda(), X.cuda());
+    same(a->rows(index).plain(), b->rows(on_gpu).plain(), "rows");
+    same(a->moments().mean, b->moments().mean, "mean");
+    same(a->moments().variance, b->moments().variance, "variance");
+    same(a->pull(index, {Y, {}}, false).F, b->pull(on_gpu, {Y.cuda(), {}}, false).F, "F");
+    const auto p = cpu->project(F, X, C), q = gpu->project(F.cuda(), X.cuda(), C.cuda());
+    same(p->rows(index), q->rows(on_gpu), "projected rows");
+    same(p->pull(index, D).F, q->pull(on_gpu, D.cuda()).F, "projected F");
+    same(p->pull(index, D).C, q->pull(on_gpu, D.cuda()).C, "C");
+  }
 }
 
 // On a CPU no product is rounded to TF32; what is tested is the way through sweeps and recomputed residuals.

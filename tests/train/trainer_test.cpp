@@ -5,9 +5,13 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "data/atomic_file.h"
 #include "data/safetensors.h"
@@ -54,6 +58,52 @@ TEST(Training, ReachesTheFarEndOfALongChain) {
     EXPECT_GT(summary.weight_change, 0.05) << dtype;
     ASSERT_FALSE(summary.by_distance.empty());
     EXPECT_EQ(summary.by_distance.back().to, 199);
+  }
+}
+
+// Each way of the family has kernels or shortcuts of its own there; dropout draws from the device's own
+// stream, and is off.
+TEST(Training, OnAGpuHasTheLossesOfTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
+  using Settings = std::map<std::string, std::string>;
+  const Settings ways[] = {
+      {},
+      {{"rank", "8"}, {"intercept", "on"}},
+      {{"rank", "8"}, {"source", "both"}, {"head", "l2"}},
+      {{"solver", "sparse"}, {"source", "neighbours"}, {"direction", "in,out"}, {"normalise", "out-in"}},
+      {{"encoder", "16"},
+       {"layers", "3"},
+       {"hidden", "16"},
+       {"norm", "layer"},
+       {"skip", "on"},
+       {"source", "both"}},
+      {{"encoder", "16"},
+       {"layers", "2"},
+       {"hidden", "24"},
+       {"norm", "batch"},
+       {"jump", "max"},
+       {"rank", "4"}},
+      {{"encoder", "16"}, {"layers", "2"}, {"hidden", "16"}, {"label-inputs", "on"}},
+      {{"solver", "truncated"}, {"eigenpairs", "12"}},
+  };
+  for (const Settings& way : ways) {
+    std::vector<double> losses[2];
+    std::string name;
+    for (const auto& [field, value] : way) name += field + " " + value + ", ";
+    for (const int gpu : {0, 1}) {
+      TrainConfig config;
+      config.dataset = "karate";
+      apply_recipe(config, {});
+      for (const auto& [field, value] : way) assign(config, field, value);
+      assign(config, "dropout", "0");
+      assign(config, "dtype", "float64");
+      assign(config, "device", gpu ? "cuda" : "cpu");
+      const Dataset data = load_dataset(config);
+      Trainer trainer(config, data, 0, nullptr);
+      for (int64_t epoch = 0; epoch < 6; ++epoch) losses[gpu].push_back(trainer.step(epoch));
+    }
+    for (size_t epoch = 0; epoch < 6; ++epoch)
+      EXPECT_NEAR(losses[1][epoch], losses[0][epoch], 1e-8 * std::abs(losses[0][epoch])) << name << epoch;
   }
 }
 
