@@ -1,7 +1,7 @@
 // A product of k columns on a process costs entries·k·t_entry + rows·k·t_row, and a fetch of the halo's rows;
-// the preparation makes terms-1 of them for its share of the columns. A training step reads the terms at the
-// labelled nodes, forward and back, the evaluation forward; the rest, eigenvectors and products of m×m and
-// the sums over the processes, is that of a step with one labelled node.
+// the preparation makes terms-1 of them for each of two sets of nodes and its share of the columns. A
+// training step reads the terms at the labelled nodes, forward and back, the evaluation forward; the rest,
+// eigenvectors and products of m×m and the sums over the processes, is that of a step with one labelled node.
 #include "paper/cluster_cost.h"
 
 #include <torch/torch.h>
@@ -161,7 +161,8 @@ ClusterEstimate estimate(const ClusterParts& parts, const ClusterProblem& p, Gri
   const double R = static_cast<double>(grid.rows), C = static_cast<double>(grid.columns), P = R * C;
   const double rows = p.nodes / R, entries = p.entries / R, columns = p.features / C;
   const double halo = R == 1 ? 0 : p.halo >= 0 ? p.halo : std::min(p.nodes - rows, entries);
-  const double products = p.terms - 1,
+  const double sets = 2;  // of nodes, to train on and to validate on: each has products of its own
+  const double products = sets * (p.terms - 1),
                blocks = std::ceil(columns * p.bytes_of_number / (most_lines * cache_line));
   ClusterEstimate out;
   out.fetched_bytes = products * halo * columns * p.bytes_of_number;
