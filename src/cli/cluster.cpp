@@ -9,6 +9,7 @@
 #include <csignal>
 #include <exception>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include "cli/common.h"
@@ -74,26 +75,28 @@ class Watchman {
  private:
   void watch() {
     using namespace std::chrono;
-    auto stopped = steady_clock::time_point::max();
+    std::optional<steady_clock::time_point> stopped;
+    bool said = false;
     while (!over_) {
       std::this_thread::sleep_for(milliseconds(50));
       if (over_) return;
-      const auto lost = launch_.lost();
-      if (!lost.empty()) end(fmt::format("process {} of {} died, and the others end", lost[0], processes_));
-      // A launcher that is stopped, or has lost a process of another machine, gives a second before it kills.
-      if (stopped == steady_clock::time_point::max() && interrupted()) stopped = steady_clock::now();
-      if (stopped != steady_clock::time_point::max() && steady_clock::now() - stopped > milliseconds(800) &&
-          received_signal() == SIGTERM)
-        end("the job was stopped in the middle of an epoch, by hand or because a process died");
+      if (const auto lost = launch_.lost(); !lost.empty()) {
+        say_once(fmt::format("process {} of {} died, and the others end", lost[0], processes_));
+        _exit(1);
+      }
+      // A launcher that is stopped, or has lost a process of another machine, gives some time before it kills;
+      // Open MPI a second. The epoch may end in it.
+      if (!stopped && interrupted()) stopped = steady_clock::now();
+      if (!stopped || said || steady_clock::now() - *stopped < milliseconds(800)) continue;
+      say_once("the job is being stopped in the middle of an epoch");
+      said = true;
     }
   }
 
-  [[noreturn]] void end(const std::string& why) {
-    if (launch_.may_speak()) {
-      speak_up();
-      say(fmt::format("eignn: error: {}; {}\n", why, go_on_()));
-    }
-    _exit(1);
+  void say_once(const std::string& what) {
+    if (!launch_.may_speak()) return;
+    speak_up();
+    say(fmt::format("eignn: error: {}; {}\n", what, go_on_()));
   }
 
   Launch& launch_;

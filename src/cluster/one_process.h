@@ -26,10 +26,6 @@ class OneProcess : public Transport {
   std::unique_ptr<Halo> halo(int64_t, const std::vector<HaloPlace>&) const override {
     return std::make_unique<Nothing>();
   }
-  std::vector<int32_t> parts_by_ptscotch(const std::vector<int64_t>&, const std::vector<int64_t>& begin,
-                                         const std::vector<int32_t>&, int) const override {
-    return std::vector<int32_t>(begin.size() - 1, 0);
-  }
 
  private:
   struct Nothing : Halo {

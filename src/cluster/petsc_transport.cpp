@@ -6,7 +6,6 @@
 // MPI_Allreduce need not give the same bits everywhere.
 #include <dlfcn.h>
 #include <mpi.h>
-#include <petscmat.h>
 #include <petscsf.h>
 #include <signal.h>
 #include <unistd.h>
@@ -156,41 +155,6 @@ class Group : public Transport {
 
   std::unique_ptr<Halo> halo(int64_t given, const std::vector<HaloPlace>& needed) const override {
     return std::make_unique<StarForest>(group_, given, needed);
-  }
-
-  std::vector<int32_t> parts_by_ptscotch(const std::vector<int64_t>& first_row,
-                                         const std::vector<int64_t>& begin,
-                                         const std::vector<int32_t>& target, int parts) const override {
-    const auto rows = static_cast<PetscInt>(begin.size() - 1);
-    int64_t entries = begin.back();
-    sum(&entries, 1);
-    if (entries > INT_MAX)
-      throw std::runtime_error("PTScotch counts arcs in 32 bits, and the graph has more than 2147483647");
-    // PETSc frees these.
-    PetscInt *i = nullptr, *j = nullptr;
-    require_petsc(PetscMalloc1(rows + 1, &i), "memory");
-    require_petsc(PetscMalloc1(std::max<size_t>(target.size(), 1), &j), "memory");
-    for (PetscInt k = 0; k <= rows; ++k) i[k] = static_cast<PetscInt>(begin[static_cast<size_t>(k)]);
-    std::copy(target.begin(), target.end(), j);
-    Mat adjacency = nullptr;
-    MatPartitioning partitioning = nullptr;
-    IS result = nullptr;
-    require_petsc(
-        MatCreateMPIAdj(group_, rows, static_cast<PetscInt>(first_row.back()), i, j, nullptr, &adjacency),
-        "MatCreateMPIAdj");
-    require_petsc(MatPartitioningCreate(group_, &partitioning), "MatPartitioningCreate");
-    require_petsc(MatPartitioningSetType(partitioning, MATPARTITIONINGPTSCOTCH), "PTScotch");
-    require_petsc(MatPartitioningSetAdjacency(partitioning, adjacency), "MatPartitioningSetAdjacency");
-    require_petsc(MatPartitioningSetNParts(partitioning, parts), "MatPartitioningSetNParts");
-    require_petsc(MatPartitioningApply(partitioning, &result), "PTScotch");
-    const PetscInt* part = nullptr;
-    require_petsc(ISGetIndices(result, &part), "ISGetIndices");
-    std::vector<int32_t> out(part, part + rows);
-    ISRestoreIndices(result, &part);
-    ISDestroy(&result);
-    MatPartitioningDestroy(&partitioning);
-    MatDestroy(&adjacency);
-    return out;
   }
 
  private:

@@ -49,13 +49,6 @@ class Transport {
                         const int64_t* receive_bytes) const = 0;
   /// For a process that gives `given` rows and needs those at `needed`.
   virtual std::unique_ptr<Halo> halo(int64_t given, const std::vector<HaloPlace>& needed) const = 0;
-
-  /// How the nodes of a graph, whose rows are spread as `first_row` says, should be spread instead so that
-  /// few arcs are cut: the part of each node of this process, by PTScotch. `begin` and `target` are the rows
-  /// of this process, without loops and symmetric.
-  virtual std::vector<int32_t> parts_by_ptscotch(const std::vector<int64_t>& first_row,
-                                                 const std::vector<int64_t>& begin,
-                                                 const std::vector<int32_t>& target, int parts) const = 0;
 };
 
 /// The processes that one launch (mpirun, srun) has started. Ends message passing when it goes.

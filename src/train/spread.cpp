@@ -93,7 +93,7 @@ SpreadBytes bytes_of_process(const SpreadSize& s, Grid grid) {
   const double R = static_cast<double>(grid.rows), C = static_cast<double>(grid.columns),
                b = s.bytes_of_number;
   const double rows = s.nodes / R, entries = s.entries / R, kinds = s.directed ? 2 : 1;
-  const double halo = s.halo >= 0 ? s.halo : std::min(s.nodes - rows, entries);
+  const double halo = grid.rows == 1 ? 0 : s.halo >= 0 ? s.halo : std::min(s.nodes - rows, entries);
   const double line = 64 / b, share = std::ceil(s.features / C), padded = std::ceil(share / line) * line,
                block = std::min(padded, 4 * line);
   SpreadBytes out;

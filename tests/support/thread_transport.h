@@ -112,11 +112,6 @@ class ThreadTransport : public Transport {
     return std::make_unique<Rows>(room_, rank_, given, needed);
   }
 
-  std::vector<int32_t> parts_by_ptscotch(const std::vector<int64_t>&, const std::vector<int64_t>&,
-                                         const std::vector<int32_t>&, int) const override {
-    throw std::logic_error("threads have no PTScotch");
-  }
-
  private:
   class Rows : public Halo {
    public:

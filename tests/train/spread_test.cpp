@@ -349,6 +349,7 @@ TEST(ChosenGrid, SplitsColumnsFirstAndRowsAsMemoryAsks) {
   size.nodes = 1e6;
   size.entries = 21e6;
   size.features = 64;
+  size.halo = 1e5;
   const auto rows = [&](double bytes) { return chosen_grid(size, 4, bytes).rows; };
   EXPECT_EQ(rows(1e12), 1);
   const double most = bytes_of_process(size, {1, 4}).training(),

@@ -109,6 +109,7 @@ PropagatedFeatures::NodeSet& PropagatedFeatures::set_at(const torch::Tensor& ind
     set = &sets_.add(index, {{},
                              S_->count(index.size(0)),
                              {},
+                             0,
                              shares ? shares->rows_at(index) : ColumnShares::Rows{index.clone(), {}}});
   }
   if (sets_.entries().size() == 1 || bytes() <= 2 * most_bytes()) return *set;
@@ -212,6 +213,7 @@ void PropagatedFeatures::take_kept(NodeSet& set) const {
   });
   const bool alike = mine > 0 && fits && mine * processes == all;
   if (S_->count(alike ? 1 : 0) == processes) set.terms = std::move(terms);
+  set.kept = set.terms.size();
 }
 
 const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& index, int64_t count) {
@@ -221,10 +223,13 @@ const std::vector<torch::Tensor>& PropagatedFeatures::at(const torch::Tensor& in
       set.key = key_of(index);
       take_kept(set);
     }
-    const size_t before = set.terms.size();
     const Stopwatch watch;
     make_terms(count, set);
-    if (store_ && set.terms.size() > before) store_->save(set.key, set.terms, watch.seconds());
+    seconds_ += watch.seconds();
+    if (store_ && set.terms.size() > set.kept) {  // those of one set may have been made with another's
+      store_->save(set.key, set.terms, seconds_);
+      set.kept = set.terms.size();
+    }
     return set.terms;
   } catch (...) {  // the last term of a set may be incomplete
     forget();

@@ -62,6 +62,7 @@ class PropagatedFeatures {
     std::vector<torch::Tensor> terms;
     int64_t nodes;             // of all processes
     std::string key;           // under which the terms are kept; empty: they are not
+    size_t kept;               // how many of them are
     ColumnShares::Rows place;  // of `share_`
   };
   NodeSet& set_at(const torch::Tensor& index);
@@ -87,6 +88,7 @@ class PropagatedFeatures {
   MemoryBudget budget_;
   std::shared_ptr<TermsStore> store_;
   std::string content_;  // a hash of S and the share, once it is asked for
+  double seconds_ = 0;   // that making terms took
   Blocks blocks_;
   std::vector<Sweep> sweeps_;  // for all columns of the share, all at the same term; empty: not begun
   NodeSetCache<NodeSet> sets_{8};
