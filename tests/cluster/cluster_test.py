@@ -225,4 +225,7 @@ if __name__ == "__main__":
     if not PLUGIN.exists() or shutil.which("mpirun") is None:
         print("skipped: no mpirun, or eignn was built without PETSc")
         sys.exit(77)
+    if subprocess.run([*MPIRUN, "-n", "2", "true"], capture_output=True, env=ENVIRONMENT, check=False).returncode != 0:
+        print("skipped: mpirun starts nothing on this machine")
+        sys.exit(77)
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], warnings="ignore")
