@@ -60,7 +60,7 @@ namespace eignn {
 namespace {
 
 constexpr const char* header_name = "shards.toml";
-constexpr const char* convert_again = "write the folder again with eignn convert --shards";
+constexpr const char* convert_again = "convert the data again";
 
 std::string header_path(const std::string& folder) {
   return (std::filesystem::path(folder) / header_name).string();
