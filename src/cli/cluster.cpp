@@ -84,8 +84,8 @@ class Watchman {
         say_once(fmt::format("process {} of {} died, and the others end", lost[0], processes_));
         _exit(1);
       }
-      // A launcher that is stopped, or has lost a process of another machine, gives some time before it kills;
-      // Open MPI a second. The epoch may end in it.
+      // A launcher that is stopped, or has lost a process of another machine, gives some time before it
+      // kills; Open MPI a second. The epoch may end in it.
       if (!stopped && interrupted()) stopped = steady_clock::now();
       if (!stopped || said || steady_clock::now() - *stopped < milliseconds(800)) continue;
       say_once("the job is being stopped in the middle of an epoch");
