@@ -120,10 +120,11 @@ void work(const Flags& flags, const Ranks& ranks, int64_t threads) {
              flags.nodes, flags.edges, flags.features, ranks.size(), ranks.size() == 1 ? "" : "es", grid.rows,
              grid.columns, execution.threads(), execution.threads() == 1 ? "" : "s",
              format_table({"", "preparation, s", "epoch, ms", "GB a process"}, rows));
-  if (!predicted.empty())
+  if (!predicted.empty()) {
     fmt::print("\n{}", format_table({"nodes,edges,features,classes,labelled,processes", "grid",
                                      "preparation, s", "epoch, ms", "GB a process", "GB fetched"},
                                     predicted));
+  }
 }
 
 }  // namespace

@@ -151,14 +151,16 @@ void check_grid(const std::string& grid, int64_t processes, int64_t& rows, int64
     throw UsageError("one process has all rows and columns (--grid); start several with mpirun");
   const size_t times = grid.find('x');
   if (times == std::string::npos || !is_count(grid.substr(0, times), rows) ||
-      !is_count(grid.substr(times + 1), columns))
+      !is_count(grid.substr(times + 1), columns)) {
     throw UsageError(fmt::format(
         "'{}' is no grid (--grid); give parts of the rows times parts of the columns, such as 2x4", grid));
-  if (rows > processes || columns > processes || rows * columns != processes)
+  }
+  if (rows > processes || columns > processes || rows * columns != processes) {
     throw UsageError(
         fmt::format("the places of {} are not {}, as many as there are processes (--grid); give "
                     "parts of the rows times parts of the columns",
                     grid, processes));
+  }
 }
 
 // What several processes train together is one run.
@@ -169,11 +171,13 @@ void check_together(TrainFlags& flags) {
   for (const auto& [flag, given] : {std::pair("--search", !flags.search_file.empty()),
                                     {"--jobs", flags.jobs > 1},
                                     {"--batch-runs", flags.batch_runs > 0},
-                                    {"--split", flags.config.split == "all"}})
-    if (given)
+                                    {"--split", flags.config.split == "all"}}) {
+    if (given) {
       throw UsageError(fmt::format(
           "{} processes train one run together, and not several ({}); give --split 0, or leave out mpirun",
           processes, flag));
+    }
+  }
 }
 
 }  // namespace
@@ -423,11 +427,12 @@ void check(BenchClusterFlags& flags) {
       if (!is_count(word, numbers.back())) numbers.clear();
       if (numbers.empty()) break;
     }
-    if (numbers.size() != 6)
+    if (numbers.size() != 6) {
       throw UsageError(
           fmt::format("'{}' is no problem (--predict); give nodes, edges, features, classes, labelled "
                       "nodes and processes, such as 1000000,10000000,64,16,50000,8",
                       text));
+    }
     const auto number = [&](size_t k) { return static_cast<double>(numbers[k]); };
     flags.predictions.push_back({text, number(0), number(1), number(2), number(3), number(4), numbers[5]});
   }

@@ -19,16 +19,19 @@ using Flags = ConvertFlags;
 
 bool by_files(const Flags& flags) {
   const bool any = !flags.files.graph.empty() || !flags.files.features.empty() || !flags.files.labels.empty();
-  if (any == !flags.dataset.empty())
+  if (any == !flags.dataset.empty()) {
     throw UsageError(
         "give either --dataset, or --graph, --features and --labels (eignn convert); see eignn convert "
         "--help");
-  if (any)
+  }
+  if (any) {
     for (const auto& [flag, path] : {std::pair<const char*, std::string>{"--graph", flags.files.graph},
                                      {"--features", flags.files.features},
-                                     {"--labels", flags.files.labels}})
+                                     {"--labels", flags.files.labels}}) {
       if (path.empty())
         throw UsageError(fmt::format("{} is missing (eignn convert); see eignn convert --help", flag));
+    }
+  }
   return any;
 }
 

@@ -86,13 +86,14 @@ std::pair<Inspection, OwnChoice> inspect_as_trained(const Flags& flags) {
 
 Json json_of(const SpreadInspection& spread) {
   Json rows = Json::array();
-  for (const auto& row : spread.rows)
+  for (const auto& row : spread.rows) {
     rows.push_back({{"grid", fmt::format("{}x{}", row.grid.rows, row.grid.columns)},
                     {"training_bytes", row.bytes.training()},
                     {"states_bytes", row.bytes.states},
                     {"reading_bytes", row.bytes.reading},
                     {"fetched_rows", row.most_fetched},
                     {"fetched_share", row.fetched_share}});
+  }
   return {{"dataset", spread.dataset}, {"processes", spread.processes}, {"nodes", spread.nodes},
           {"entries", spread.entries}, {"features", spread.features},   {"shards", spread.in_shards},
           {"grids", std::move(rows)}};
@@ -101,10 +102,11 @@ Json json_of(const SpreadInspection& spread) {
 void print_spread(const SpreadInspection& spread) {
   const auto gigabytes = [](double bytes) { return fmt::format("{:.3g}", 1e-9 * bytes); };
   std::vector<std::vector<std::string>> rows;
-  for (const auto& row : spread.rows)
+  for (const auto& row : spread.rows) {
     rows.push_back({fmt::format("{}x{}", row.grid.rows, row.grid.columns), gigabytes(row.bytes.training()),
                     gigabytes(row.bytes.states), gigabytes(row.bytes.reading),
                     std::to_string(row.most_fetched), fmt::format("{:.3g}", row.fetched_share)});
+  }
   fmt::print("{} on {} process{}: {} nodes, {} entries of S, {} features{}\n{}", spread.dataset,
              spread.processes, spread.processes == 1 ? "" : "es", spread.nodes, spread.entries,
              spread.features, spread.in_shards ? ", in shards" : "",

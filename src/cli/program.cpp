@@ -71,9 +71,10 @@ bool has_work(int argc, char** argv, const Launched& launched) {
   if (command == "train" || (command == "bench" && argc > 2 && std::string(argv[2]) == "cluster"))
     return true;
   if (launched.rank > 0) return false;
-  if (!command.empty() && command[0] != '-' && command != "inspect")
+  if (!command.empty() && command[0] != '-' && command != "inspect") {
     throw UsageError(fmt::format("{} runs in one process, and {} were started (eignn {}); leave out mpirun",
                                  command, launched.processes, command));
+  }
   return true;
 }
 

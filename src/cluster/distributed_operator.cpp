@@ -43,10 +43,11 @@ void each_entry(const RowsOfGraph& A, int64_t i, const AdjacencyOptions& options
     const int64_t j = A.target[a];
     const double w = A.weight.empty() ? 1 : scaled_weight(A.weight[a], options.scale);
     if (!diagonal_done && j > here) entry(here, 1.0);
-    if (!diagonal_done && j == here)
+    if (!diagonal_done && j == here) {
       entry(here, 1.0 + w);
-    else
+    } else {
       entry(j, w);
+    }
     if (j >= here) diagonal_done = true;
   }
   if (!diagonal_done) entry(here, 1.0);
@@ -285,9 +286,10 @@ class LocalRows {
     const auto rows = static_cast<int64_t>(begin.size()) - 1;
     const int64_t parts = std::clamp<int64_t>((begin.back() + rows) / least_entries, 1, most_parts);
     std::vector<int64_t> part = {0};
-    for (int64_t k = 1; k < parts; ++k)
+    for (int64_t k = 1; k < parts; ++k) {
       part.push_back(std::lower_bound(begin.begin(), begin.end() - 1, begin.back() * k / parts) -
                      begin.begin());
+    }
     part.push_back(rows);
     return part;
   }
@@ -321,10 +323,11 @@ class LocalRows {
     }
     buffer_.narrow(0, 0, own_).narrow(1, begin, columns).copy_(Z);
     const auto below = buffer_.narrow(0, own_, border_->fetched);
-    if (columns == width)
+    if (columns == width) {
       border_->fetch(Z, below);
-    else
+    } else {
       below.narrow(1, begin, columns).copy_(border_->fetched_of(Z));
+    }
     return buffer_;
   }
 
@@ -359,9 +362,10 @@ class RowOperator : public NodeOperator {
                          : against                                  ? RowEnds::in
                                                                     : RowEnds::out;
     AdjacencyOptions adjacency{options.self_loops, 1};
-    if (graph.weighted())
+    if (graph.weighted()) {
       adjacency.scale =
           options.weight_scale > 0 ? options.weight_scale : mean_weight(ranks_, rows(RowEnds::out));
+    }
     rows_ = std::make_unique<LocalRows>(ranks_, first, rows(ends), adjacency);
     const auto with_others = [](const torch::Tensor& own, const Border& border) {
       return torch::cat({own, border.fetched_of(own)});
@@ -513,18 +517,20 @@ class GridOperator : public NodeOperator, public ColumnShares {
 
 NodeRanges spread_rows(const RowSource& graph, Grid grid) {
   const int64_t processes = grid.rows * grid.columns;
-  if (graph.nodes() < processes)
+  if (graph.nodes() < processes) {
     throw ArgumentError("ranks", fmt::format("{} processes have {} nodes to share", processes, graph.nodes()),
                         "start fewer of them");
+  }
   NodeRanges out;
   out.grid = grid;
   out.first_of_part = graph.equal_parts(grid.rows);
   // A part of few rows with many entries may have fewer rows than processes.
-  for (int64_t r = 1; r < grid.rows; ++r)
+  for (int64_t r = 1; r < grid.rows; ++r) {
     out.first_of_part[static_cast<size_t>(r)] =
         std::clamp(out.first_of_part[static_cast<size_t>(r)],
                    out.first_of_part[static_cast<size_t>(r) - 1] + grid.columns,
                    graph.nodes() - (grid.rows - r) * grid.columns);
+  }
   for (int64_t r = 0; r < grid.rows; ++r) {
     const int64_t first = out.first_of_part[static_cast<size_t>(r)],
                   rows = out.first_of_part[static_cast<size_t>(r) + 1] - first;

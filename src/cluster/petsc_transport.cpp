@@ -115,10 +115,11 @@ class Group : public Transport {
   void largest(double* numbers, int64_t count) const override { reduce(numbers, count, MPI_DOUBLE, MPI_MAX); }
 
   void broadcast(void* bytes, int64_t count, int from) const override {
-    for (int64_t done = 0; done < count; done += piece)
+    for (int64_t done = 0; done < count; done += piece) {
       require_mpi(MPI_Bcast(static_cast<char*>(bytes) + done, static_cast<int>(std::min(piece, count - done)),
                             MPI_BYTE, from, group_),
                   "a broadcast");
+    }
   }
 
   void exchange(const void* send, const int64_t* send_bytes, void* receive,

@@ -15,9 +15,10 @@ namespace {
 class RowsInMemory : public RowSource {
  public:
   explicit RowsInMemory(const Graph& graph) : graph_(graph) {
-    if (graph.nodes > std::numeric_limits<int32_t>::max())
+    if (graph.nodes > std::numeric_limits<int32_t>::max()) {
       throw ResourceError(fmt::format("{} nodes are more than 2147483647", graph.nodes), "sparse products",
                           "take a part of the graph");
+    }
   }
 
   int64_t nodes() const override { return graph_.nodes; }
@@ -71,10 +72,11 @@ std::vector<int64_t> equal_ranges(const std::vector<int64_t>& entries_before, in
                                              static_cast<long double>(parts));
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
-      if (entries_before[static_cast<size_t>(middle)] + middle < wanted)
+      if (entries_before[static_cast<size_t>(middle)] + middle < wanted) {
         low = middle + 1;
-      else
+      } else {
         high = middle;
+      }
     }
     first.push_back(low);
   }

@@ -69,10 +69,11 @@ class ArcSorter::SortOf : public Sort {
     if (reading_) throw std::logic_error("ArcSorter: an arc after the first that was read");
     if (records_.size() == capacity_) spill();
     if (records_.size() == records_.capacity()) grow();
-    if constexpr (std::is_same_v<Record, Key>)
+    if constexpr (std::is_same_v<Record, Key>) {
       records_.push_back(key);
-    else
+    } else {
       records_.push_back({key, weight});
+    }
   }
 
   bool next(SortedArc* arc) override {
@@ -87,10 +88,11 @@ class ArcSorter::SortOf : public Sort {
       take(&record);
       if constexpr (std::is_same_v<Record, Weighted>) arc->weight += record.weight;
     }
-    if (arc->weight > std::numeric_limits<double>::max())
+    if (arc->weight > std::numeric_limits<double>::max()) {
       throw ArgumentError("weight",
                           fmt::format("the weights of {} -> {} add up to infinity", arc->source, arc->target),
                           "divide all weights by a large number");
+    }
     return true;
   }
 
@@ -256,25 +258,29 @@ class ArcSorter::SortOf : public Sort {
 };
 
 ArcSorter::ArcSorter(std::string scratch, uint64_t memory, bool weighted) {
-  if (memory < least_memory)
+  if (memory < least_memory) {
     throw ArgumentError("memory", fmt::format("{} bytes are too few to sort arcs in", memory),
                         fmt::format("give {} bytes or more", least_memory));
-  if (weighted)
+  }
+  if (weighted) {
     sort_ = std::make_unique<SortOf<Weighted>>(std::move(scratch), memory);
-  else
+  } else {
     sort_ = std::make_unique<SortOf<Key>>(std::move(scratch), memory);
+  }
 }
 
 ArcSorter::~ArcSorter() = default;
 
 void ArcSorter::add(int64_t source, int64_t target, double weight) {
   constexpr int64_t most = std::numeric_limits<uint32_t>::max();
-  if (source < 0 || target < 0 || source > most || target > most)
+  if (source < 0 || target < 0 || source > most || target > most) {
     throw ArgumentError("arcs", fmt::format("the arc {} -> {}", source, target),
                         "ids run from 0 to 4294967295");
-  if (!(weight >= 0 && weight <= std::numeric_limits<double>::max()))
+  }
+  if (!(weight >= 0 && weight <= std::numeric_limits<double>::max())) {
     throw ArgumentError("weight", fmt::format("the weight {} of {} -> {}", weight, source, target),
                         "weights are finite and not negative");
+  }
   if (!(weight > 0)) return;
   constexpr unsigned bits = 32;
   sort_->add(static_cast<Key>(source) << bits | static_cast<Key>(target), weight);

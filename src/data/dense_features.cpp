@@ -58,9 +58,10 @@ void take_listed_features(RawDataset& set, SparseRows rows, size_t listed_bytes)
   }
   set.features = zero_features(n, columns, ElementType::float64, listed_bytes, set.features.origin);
   auto* cells = reinterpret_cast<double*>(set.features.bytes.data());
-  for (int64_t v = 0; v < n; ++v)
+  for (int64_t v = 0; v < n; ++v) {
     for (int64_t k = rows.begin[v]; k < rows.begin[v + 1]; ++k)
       cells[v * columns + rows.column[k]] = rows.value[k];
+  }
 }
 
 Array as_bytes_if_exact(Array array) {

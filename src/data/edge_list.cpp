@@ -101,9 +101,10 @@ void EdgeListParser::parse(std::string_view block, int64_t first_line, ArcList& 
       weights_ = Weights::absent;
       continue;
     }
-    if (weights_ == Weights::absent)
+    if (weights_ == Weights::absent) {
       lines.refuse("more than two columns, where the first arc has two: " + quote(rest),
                    "give every arc a weight, or none");
+    }
     weights_ = Weights::present;
     end_column(lines, &rest, false);
     arcs.weight.push_back(take_weight(lines, take_word(&rest, ','), &arcs));

@@ -98,10 +98,11 @@ void each_arcs_of_array(const std::string& path, EdgeWeights weights, const Take
   arcs_of_edges(edges.rows(0, 0));  // refuses what is no array of arcs
   std::optional<MappedArray> weight;
   if (const auto file = weights_beside(path)) weight.emplace(*file);
-  if (weight && (weight->rows() != edges.rows() || weight->row_bytes() != item_size(weight->type())))
+  if (weight && (weight->rows() != edges.rows() || weight->row_bytes() != item_size(weight->type()))) {
     refuse(fmt::format("the weights have the shape ({}), and there are {} arcs",
                        fmt::join(weight->shape(), ", "), edges.rows()),
            weight->path(), "give one weight per arc, of shape (E,)");
+  }
   constexpr int64_t together = 1 << 16;
   for (int64_t first = 0; first < edges.rows(); first += together) {
     const int64_t last = std::min(edges.rows(), first + together);

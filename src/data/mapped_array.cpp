@@ -20,9 +20,10 @@ bool in_our_order(const NpyHeader& header) {
 MappedArray::MappedArray(const std::string& path)
     : path_(path), file_(path, MappedFile::Read::parts), header_(parse_npy_header(file_.bytes(), path)) {
   if (header_.shape.empty()) refuse("a single number, where an array is needed", path, "save an array");
-  if (!in_our_order(header_))
+  if (!in_our_order(header_)) {
     refuse("the array is in Fortran order or big endian", path,
            "save it with numpy.ascontiguousarray, as little endian");
+  }
   row_bytes_ = *byte_count(header_.type, {header_.shape.begin() + 1, header_.shape.end()});
 }
 

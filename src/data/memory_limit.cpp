@@ -107,9 +107,10 @@ uint64_t bytes_of(const std::string& text) {
       unit == std::string_view::npos ? number : std::ldexp(number, 10 * (static_cast<int>(unit) + 1));
   constexpr double most = 1e18;
   if (error != std::errc() || (stop != end && unit == std::string_view::npos) ||
-      !(bytes >= 1 && bytes <= most))
+      !(bytes >= 1 && bytes <= most)) {
     throw ArgumentError("memory", fmt::format("'{}' is no amount of memory", text),
                         "give one such as 500M or 8G");
+  }
   return static_cast<uint64_t>(bytes);
 }
 

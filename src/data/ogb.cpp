@@ -83,9 +83,10 @@ void for_each_arc(const std::string& path, int64_t nodes, Take take) {
     int64_t ends[2];
     for (const size_t end : {0U, 1U}) {
       ends[end] = rows.whole_number(end);
-      if (ends[end] < 0 || ends[end] >= nodes)
+      if (ends[end] < 0 || ends[end] >= nodes) {
         rows.refuse(fmt::format("node {} is not one of the {}", ends[end], nodes),
                     fmt::format("use ids >= 0 and < {}", nodes));
+      }
     }
     take(ends[0], ends[1], rows.line());
   });
@@ -205,9 +206,10 @@ OgbFiles files_of(const std::string& folder) {
   OgbFiles files;
   files.node_count = need_table(raw, "num-node-list");
   files.edge_count = need_table(raw, "num-edge-list");
-  if (!find_table(raw, "node-feat"))
+  if (!find_table(raw, "node-feat")) {
     refuse("the nodes have no features", (fs::path(raw) / "node-feat.csv.gz").string(),
            "sets with features on edges alone, such as ogbn-proteins, cannot be used here");
+  }
   files.features = need_table(raw, "node-feat");
   files.edges = need_table(raw, "edge");
   files.labels = need_table(raw, "node-label");
@@ -307,9 +309,10 @@ void each_arcs(const OgbFiles& files, int64_t nodes, const TakeArcs& take) {
 }
 
 StreamedDataset stream_ogb(const std::string& folder, EdgeWeights weights) {
-  if (weights == EdgeWeights::use)
+  if (weights == EdgeWeights::use) {
     throw ArgumentError("edge-weights", fmt::format("the arcs of {} have no weights", folder),
                         "leave it out");
+  }
   StreamedDataset out;
   out.nodes = empty_set(folder);
   const OgbFiles files = files_of(folder);

@@ -149,9 +149,10 @@ std::vector<int64_t> row_of_node(const std::vector<int64_t>& ids, const std::vec
 }
 
 void check_is_matrix(const Array& features, const std::string& path) {
-  if (features.shape.size() != 2)
+  if (features.shape.size() != 2) {
     refuse(fmt::format("the features have the shape ({})", fmt::join(features.shape, ", ")), path,
            "save them as (nodes, features)");
+  }
 }
 
 Array read_features(const std::string& path) {

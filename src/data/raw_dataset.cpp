@@ -38,11 +38,12 @@ template <class Number>
 void check_finite_numbers(const Array& features, int64_t first_node) {
   const int64_t columns = features.shape[1];
   const auto* values = reinterpret_cast<const Number*>(features.bytes.data());
-  for (int64_t k = 0; k < features.size(); ++k)
+  for (int64_t k = 0; k < features.size(); ++k) {
     if (!std::isfinite(values[k]))
       refuse(
           fmt::format("feature {} of node {} is not a finite number", k % columns, first_node + k / columns),
           features.origin, "clean the data first");
+  }
 }
 
 void check_entries(const RawDataset& set) {

@@ -77,11 +77,12 @@ class FolderWriter {
     by_tail.reset();
     write_rows("in_", *by_head, [](const SortedArc&) {});
     symmetric_ = in_arrays_are_the_same();
-    for (const std::string& name : arc_arrays())
+    for (const std::string& name : arc_arrays()) {
       for (int64_t k = 0; k < options_.shards; ++k) {
         const std::string in = file("in_" + name, k);
         if (symmetric_ && std::remove(in.c_str()) != 0) refuse_file("write", in, errno);
       }
+    }
   }
 
   std::unique_ptr<ArcSorter> new_sorter(const char* name) const {
@@ -89,10 +90,12 @@ class FolderWriter {
   }
 
   void check_range(const ArcPiece& piece, size_t k) const {
-    for (const int64_t id : {piece.arcs.source[k], piece.arcs.target[k]})
-      if (id < 0 || id >= nodes_.nodes())
+    for (const int64_t id : {piece.arcs.source[k], piece.arcs.target[k]}) {
+      if (id < 0 || id >= nodes_.nodes()) {
         refuse(fmt::format("an arc names node {}, but there are {} nodes", id, nodes_.nodes()),
                piece.where(k), fmt::format("use ids >= 0 and < {}", nodes_.nodes()));
+      }
+    }
   }
 
   std::vector<std::string> arc_arrays() const {
@@ -132,12 +135,13 @@ class FolderWriter {
   }
 
   bool in_arrays_are_the_same() const {
-    for (const std::string& name : arc_arrays())
+    for (const std::string& name : arc_arrays()) {
       for (int64_t k = 0; k < options_.shards; ++k) {
         const MappedFile out(file(name, k), MappedFile::Read::parts),
             in(file("in_" + name, k), MappedFile::Read::parts);
         if (out.bytes() != in.bytes()) return false;
       }
+    }
     return true;
   }
 
@@ -306,22 +310,26 @@ StreamedDataset streamed(RawDataset set) {
 }
 
 ShardSummary write_sharded(const StreamedDataset& set, const std::string& path, const ShardOptions& options) {
-  if (set.nodes.format == tables_format)
+  if (set.nodes.format == tables_format) {
     refuse("tables have names, gaps and categories, and this format has none", set.nodes.path,
            "use the tables as they are");
+  }
   if (!set.nodes.is_labelled() || set.nodes.is_regression())
     refuse("no classes or labels", set.nodes.path, "add labels: this format has classes");
   check(set.nodes);
   const int64_t n = set.nodes.nodes();
-  if (n > most_nodes_of_format)
+  if (n > most_nodes_of_format) {
     throw ResourceError(fmt::format("{} nodes are more than {}", n, most_nodes_of_format), path,
                         "take a part of the graph");
-  if (options.shards < 1 || options.shards > n)
+  }
+  if (options.shards < 1 || options.shards > n) {
     throw ArgumentError("shards", fmt::format("{} shards of {}", options.shards, counted(n, "node")),
                         "give a number from 1 to the number of nodes");
-  if (options.memory < ShardOptions::least_memory)
+  }
+  if (options.memory < ShardOptions::least_memory) {
     throw ArgumentError("memory", fmt::format("{} bytes are too few to sort arcs in", options.memory),
                         fmt::format("give {} bytes or more", ShardOptions::least_memory));
+  }
   const double features = set.nodes.entries
                               ? 12 * static_cast<double>(set.nodes.entries->column.size())
                               : static_cast<double>(n) * static_cast<double>(set.nodes.features.shape[1]) *

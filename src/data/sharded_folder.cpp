@@ -88,18 +88,20 @@ class HeaderReader {
   bool truth(const char* name) {
     const TomlSetting& setting = find(name);
     const std::string& text = setting.single(path_);
-    if (text != "true" && text != "false")
+    if (text != "true" && text != "false") {
       refuse(fmt::format("{} is {}, neither true nor false", name, quote(text)), where(setting),
              convert_again);
+    }
     return text == "true";
   }
 
   std::string text(const char* name) { return find(name).single(path_); }
 
   void finish() const {
-    for (const TomlSetting& setting : settings_)
+    for (const TomlSetting& setting : settings_) {
       if (std::find(taken_.begin(), taken_.end(), setting.name) == taken_.end())
         refuse("unknown setting " + quote(setting.name), where(setting), convert_again);
+    }
   }
 
  private:
@@ -114,9 +116,10 @@ class HeaderReader {
     int64_t value = 0;
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (text.empty() || error != std::errc() || stop != end || value < least || value > most)
+    if (text.empty() || error != std::errc() || stop != end || value < least || value > most) {
       refuse(fmt::format("{} is {}, no whole number from {} to {}", setting.name, quote(text), least, most),
              where(setting), convert_again);
+    }
     return value;
   }
 
@@ -130,9 +133,10 @@ class HeaderReader {
 ShardHeader read_header(const std::string& path) {
   HeaderReader file(path);
   const int64_t most = std::numeric_limits<int64_t>::max(), most_nodes = std::numeric_limits<int32_t>::max();
-  if (const int64_t format = file.number("format", 1, most); format != 1)
+  if (const int64_t format = file.number("format", 1, most); format != 1) {
     refuse(fmt::format("format {}, and this program reads format 1", format), path,
            "read it with the version that wrote it");
+  }
   ShardHeader h;
   h.nodes = file.number("nodes", 1, most_nodes);
   constexpr int64_t most_arcs = int64_t{1} << 60;  // sums of two stay in range
@@ -167,10 +171,11 @@ void merge_rows(const GraphRows& a, const GraphRows& b, GraphRows& out) {
       const bool take_a = j == j_end || (i < i_end && a.target[i] <= b.target[j]),
                  take_b = i == i_end || (j < j_end && b.target[j] <= a.target[i]);
       out.target.push_back(take_a ? a.target[i] : b.target[j]);
-      if (weighted)
+      if (weighted) {
         out.weight.push_back(take_a && take_b ? std::max(a.weight[i], b.weight[j])
                              : take_a         ? a.weight[i]
                                               : b.weight[j]);
+      }
       i += take_a ? 1 : 0;
       j += take_b ? 1 : 0;
     }
@@ -198,9 +203,10 @@ ShardedFolder::~ShardedFolder() = default;
 
 template <class Take>
 void ShardedFolder::each_piece(int64_t first, int64_t last, const Take& take) const {
-  if (first < 0 || first > last || last > nodes())
+  if (first < 0 || first > last || last > nodes()) {
     throw ArgumentError("rows", fmt::format("{} to {} is no range of {} nodes", first, last, nodes()),
                         "give two numbers that ascend, from 0 to the number of nodes");
+  }
   const auto& begin = header_.first_row;
   auto shard = std::upper_bound(begin.begin(), begin.end(), first) - begin.begin() - 1;
   for (int64_t v = first; v < last; ++shard) {
@@ -222,9 +228,10 @@ const MappedArray& ShardedFolder::array(const char* name, int64_t shard) const {
 const MappedArray& ShardedFolder::offsets(const char* name, int64_t shard) const {
   const MappedArray& begin = array(name, shard);
   const int64_t rows = header_.first_row[shard + 1] - header_.first_row[shard];
-  if (begin.shape() != std::vector<int64_t>{rows + 1})
+  if (begin.shape() != std::vector<int64_t>{rows + 1}) {
     refuse(fmt::format("the shape ({}), not ({},)", fmt::join(begin.shape(), ", "), rows + 1), begin.path(),
            convert_again);
+  }
   if (const int64_t zero = begin.values<int64_t>(0, 1)[0]; zero != 0)
     refuse(fmt::format("the first offset is {}, not 0", zero), begin.path(), convert_again);
   return begin;
@@ -241,17 +248,19 @@ struct Offsets {
 
 Offsets read_offsets(const MappedArray& begin, int64_t first, int64_t last, int64_t entries) {
   Offsets out{begin.values<int64_t>(first, last + 1)};
-  if (out.first() < 0 || out.last() > entries || !std::is_sorted(out.at.begin(), out.at.end()))
+  if (out.first() < 0 || out.last() > entries || !std::is_sorted(out.at.begin(), out.at.end())) {
     refuse(
         fmt::format("the offsets of the rows {} to {} fall, or leave the {} entries", first, last, entries),
         begin.path(), convert_again);
+  }
   return out;
 }
 
 void require_one_each(const MappedArray& values, int64_t entries) {
-  if (values.shape() != std::vector<int64_t>{entries})
+  if (values.shape() != std::vector<int64_t>{entries}) {
     refuse(fmt::format("the shape ({}), not ({},)", fmt::join(values.shape(), ", "), entries), values.path(),
            convert_again);
+  }
 }
 
 }  // namespace
@@ -267,22 +276,25 @@ GraphRows ShardedFolder::directed_rows(int64_t first, int64_t last, bool in) con
     const int64_t before = out.begin.back() - at.first();
     for (size_t v = 1; v < at.at.size(); ++v) out.begin.push_back(at.at[v] + before);
     append(out.target, target.values<int32_t>(at.first(), at.last()));
-    for (size_t v = 1; v < at.at.size(); ++v)
+    for (size_t v = 1; v < at.at.size(); ++v) {
       for (int64_t e = at.at[v - 1], past = -1; e < at.at[v]; ++e) {
         const int64_t id = out.target[e + before];
-        if (id <= past || id >= nodes())
+        if (id <= past || id >= nodes()) {
           refuse(fmt::format("the row of node {} does not hold distinct ids from 0 to {}, ascending",
                              piece.first_node + static_cast<int64_t>(v) - 1, nodes() - 1),
                  target.path(), convert_again);
+        }
         past = id;
       }
+    }
     if (!header_.weighted) return;
     const MappedArray& weight = array(in ? "in_weight" : "weight", piece.shard);
     require_one_each(weight, target.rows());
     const std::vector<double> values = weight.values<double>(at.first(), at.last());
-    for (const double w : values)
+    for (const double w : values) {
       if (!(w > 0 && w <= std::numeric_limits<double>::max()))
         refuse(fmt::format("{} is no weight of an arc", w), weight.path(), convert_again);
+    }
     append(out.weight, values);
   });
   return out;
@@ -310,12 +322,14 @@ Array ShardedFolder::rows_of(const char* name, int64_t width, int64_t first, int
     const MappedArray& from = array(name, piece.shard);
     std::vector<int64_t> shape = out.shape;
     shape[0] = header_.first_row[piece.shard + 1] - header_.first_row[piece.shard];
-    if (from.shape() != shape)
+    if (from.shape() != shape) {
       refuse(fmt::format("the shape ({}), not ({})", fmt::join(from.shape(), ", "), fmt::join(shape, ", ")),
              from.path(), convert_again);
-    if (from.type() != out.type)
+    }
+    if (from.type() != out.type) {
       refuse(fmt::format("{} here and {} in shard 0", eignn::name(from.type()), eignn::name(out.type)),
              from.path(), convert_again);
+    }
     const std::string_view bytes = from.bytes(piece.first, piece.last);
     out.bytes.insert(out.bytes.end(), bytes.begin(), bytes.end());
   });
@@ -351,12 +365,14 @@ std::optional<SparseRows> ShardedFolder::feature_entries(int64_t first, int64_t 
     append(out.value, value.values<double>(at.first(), at.last()));
     for (size_t k = out.column.size() - static_cast<size_t>(at.last() - at.first()); k < out.column.size();
          ++k) {
-      if (out.column[k] < 0 || out.column[k] >= header_.features)
+      if (out.column[k] < 0 || out.column[k] >= header_.features) {
         refuse(fmt::format("an entry in column {} of {}", out.column[k], header_.features), column.path(),
                convert_again);
-      if (!std::isfinite(out.value[k]))
+      }
+      if (!std::isfinite(out.value[k])) {
         refuse(fmt::format("a feature in column {} is not a finite number", out.column[k]), value.path(),
                "clean the data first");
+      }
     }
   });
   return sorted_rows(std::move(out), header_.features, path_);
@@ -366,10 +382,12 @@ std::vector<int64_t> ShardedFolder::labels(int64_t first, int64_t last) const {
   if (header_.label_sets) return {};
   const Array read = rows_of("labels", 0, first, last);
   std::vector<int64_t> out = read.as<int64_t>();
-  for (size_t k = 0; k < out.size(); ++k)
-    if (out[k] < -1 || out[k] >= header_.classes)
+  for (size_t k = 0; k < out.size(); ++k) {
+    if (out[k] < -1 || out[k] >= header_.classes) {
       refuse(fmt::format("node {} has the label {}", first + static_cast<int64_t>(k), out[k]), read.origin,
              fmt::format("use 0 to {}, or -1 where it is not known", header_.classes - 1));
+    }
+  }
   return out;
 }
 
@@ -391,10 +409,12 @@ std::vector<int64_t> ShardedFolder::graph_of(int64_t first, int64_t last) const 
   if (!header_.several_graphs) return {};
   const Array read = rows_of("graph_id", 0, first, last);
   std::vector<int64_t> out = read.as<int64_t>();
-  for (const int64_t id : out)
-    if (id < 0 || id >= nodes())
+  for (const int64_t id : out) {
+    if (id < 0 || id >= nodes()) {
       refuse(fmt::format("the graph {} among {} nodes", id, nodes()), read.origin,
              "number the graphs from 0");
+    }
+  }
   return out;
 }
 
@@ -403,15 +423,17 @@ std::vector<NodeSplit> ShardedFolder::splits(int64_t first, int64_t last) const 
   const Array read = rows_of("split", header_.splits, first, last);
   std::vector<NodeSplit> out(static_cast<size_t>(header_.splits));
   const std::vector<uint8_t> part = read.as<uint8_t>();
-  for (int64_t v = first; v < last; ++v)
+  for (int64_t v = first; v < last; ++v) {
     for (size_t s = 0; s < out.size(); ++s) {
       std::vector<int64_t>* const parts[] = {nullptr, &out[s].train, &out[s].val, &out[s].test};
       const uint8_t which = part[static_cast<size_t>(v - first) * out.size() + s];
-      if (which > 3)
+      if (which > 3) {
         refuse(fmt::format("node {} is in part {}", v, which), read.origin,
                "use 0 for none, 1 to train on, 2 to validate, 3 to test");
+      }
       if (which > 0) parts[which]->push_back(v);
     }
+  }
   return out;
 }
 
@@ -422,9 +444,10 @@ int64_t ShardedFolder::arcs_before(const char* name, int64_t node) const {
   const auto shard = std::upper_bound(begin.begin(), begin.end(), node - 1) - begin.begin() - 1;
   const auto end_of = [&](int64_t k, int64_t row) {
     const int64_t value = offsets(name, k).values<int64_t>(row, row + 1)[0];
-    if (value < 0 || value > header_.arcs)
+    if (value < 0 || value > header_.arcs) {
       refuse(fmt::format("the offset {} among {} arcs", value, header_.arcs), offsets(name, k).path(),
              convert_again);
+    }
     return value;
   };
   std::vector<int64_t> sums;
@@ -436,9 +459,10 @@ int64_t ShardedFolder::arcs_before(const char* name, int64_t node) const {
     sums = {0};
     for (int64_t k = 0; k < header_.shards(); ++k) {
       sums.push_back(sums.back() + end_of(k, begin[k + 1] - begin[k]));  // neither is more than all arcs
-      if (sums.back() > header_.arcs)
+      if (sums.back() > header_.arcs) {
         refuse(fmt::format("more arcs than the {} that shards.toml states", header_.arcs), path_,
                convert_again);
+      }
     }
     const std::lock_guard<std::mutex> lock(mutex_);
     arcs_of_shards_[name] = sums;
@@ -447,9 +471,10 @@ int64_t ShardedFolder::arcs_before(const char* name, int64_t node) const {
 }
 
 int64_t ShardedFolder::arcs_before(int64_t node, ArcEnds ends) const {
-  if (node < 0 || node > nodes())
+  if (node < 0 || node > nodes()) {
     throw ArgumentError("node", fmt::format("{} is no node of {}, nor their end", node, nodes()),
                         "give a number from 0 to the number of nodes");
+  }
   const bool one_way = header_.symmetric || ends == ArcEnds::out;
   int64_t count = ends == ArcEnds::in && !one_way ? 0 : arcs_before("indptr", node);
   if (!one_way) count += arcs_before("in_indptr", node);
@@ -457,9 +482,10 @@ int64_t ShardedFolder::arcs_before(int64_t node, ArcEnds ends) const {
 }
 
 std::vector<int64_t> ShardedFolder::equal_parts(int64_t parts, ArcEnds ends) const {
-  if (parts < 1 || parts > nodes())
+  if (parts < 1 || parts > nodes()) {
     throw ArgumentError("parts", fmt::format("{} parts of {} nodes", parts, nodes()),
                         "give a number from 1 to the number of nodes");
+  }
   const auto work_before = [&](int64_t node) {
     return static_cast<double>(arcs_before(node, ends)) + static_cast<double>(node);
   };
@@ -471,10 +497,11 @@ std::vector<int64_t> ShardedFolder::equal_parts(int64_t parts, ArcEnds ends) con
     int64_t low = out.back() + 1, high = nodes() - (parts - k);
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
-      if (work_before(middle) < wanted)
+      if (work_before(middle) < wanted) {
         low = middle + 1;
-      else
+      } else {
         high = middle;
+      }
     }
     out.push_back(low);
   }
@@ -511,16 +538,18 @@ RawDataset read_sharded(const std::string& path) {
   for (int64_t v = 0, step = std::max<int64_t>(1, n / 64); v < n; v += step) {
     const int64_t end = std::min(n, v + step);
     const GraphRows rows = folder.rows(v, end);
-    for (int64_t k = 0; k < end - v; ++k)
+    for (int64_t k = 0; k < end - v; ++k) {
       set.arcs.source.insert(set.arcs.source.end(), static_cast<size_t>(rows.begin[k + 1] - rows.begin[k]),
                              v + k);
+    }
     set.arcs.target.insert(set.arcs.target.end(), rows.target.begin(), rows.target.end());
     append(set.arcs.weight, rows.weight);
     folder.forget(v, end);
   }
-  if (static_cast<int64_t>(set.arcs.source.size()) != header.arcs)
+  if (static_cast<int64_t>(set.arcs.source.size()) != header.arcs) {
     refuse(fmt::format("{} arcs, and shards.toml states {}", set.arcs.source.size(), header.arcs), path,
            convert_again);
+  }
   set.features = folder.features(0, n);
   if (auto entries = folder.feature_entries(0, n)) {
     const size_t listed = entries->column.size() * (sizeof(int32_t) + sizeof(double));

@@ -100,9 +100,10 @@ SparseEntries entries_of(const torch::Tensor& matrix) {
 namespace {
 
 void require_32_bits(int64_t nodes) {
-  if (nodes > std::numeric_limits<int32_t>::max())
+  if (nodes > std::numeric_limits<int32_t>::max()) {
     throw ResourceError(fmt::format("{} nodes are more than 2147483647", nodes), "sparse products",
                         "take a part of the graph");
+  }
 }
 
 // A vector of someone else as a tensor, which is only read.
@@ -123,12 +124,13 @@ Pattern turned(const Propagation& S, const At& at) {
   for (const int32_t j : S.column) ++begin[j + 1];
   for (int64_t i = 0; i < S.nodes; ++i) begin[i + 1] += begin[i];
   std::vector<int64_t> cursor(begin, begin + S.nodes);
-  for (int64_t i = 0; i < S.nodes; ++i)
+  for (int64_t i = 0; i < S.nodes; ++i) {
     for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e) {
       const int64_t place = cursor[S.column[e]]++;
       column[place] = static_cast<int32_t>(i);
       at(place, i, e);
     }
+  }
   return out;
 }
 
@@ -181,9 +183,10 @@ void SparseProduct::prepare_on_cpu(torch::Dtype dtype, Values values) {
     scalar_t* straight = formed ? nullptr : rows_.value.data_ptr<scalar_t>();
     scalar_t* across = formed || S.symmetric ? nullptr : transposed_.value.data_ptr<scalar_t>();
     if (!formed)
-      for (int64_t i = 0; i < S.nodes; ++i)
+      for (int64_t i = 0; i < S.nodes; ++i) {
         for (int64_t e = S.row_begin[i]; e < S.row_begin[i + 1]; ++e)
           straight[e] = static_cast<scalar_t>(S.value(i, e));
+      }
     if (S.symmetric) return;
     const Pattern pattern = turned(S, [&](int64_t place, int64_t, int64_t e) {
       if (across != nullptr) across[place] = straight[e];

@@ -186,12 +186,13 @@ Graph Graph::transposed() const {
   out.target.resize(target.size());
   out.weight.resize(weight.size());
   std::vector<int64_t> cursor(out.row_begin.begin(), out.row_begin.end() - 1);
-  for (int64_t v = 0; v < nodes; ++v)
+  for (int64_t v = 0; v < nodes; ++v) {
     for (int64_t a = row_begin[v]; a < row_begin[v + 1]; ++a) {
       const int64_t at = cursor[target[a]]++;
       out.target[at] = static_cast<int32_t>(v);
       if (!weight.empty()) out.weight[at] = weight[a];
     }
+  }
   return out;
 }
 

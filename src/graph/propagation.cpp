@@ -52,10 +52,11 @@ void add_rows(const Graph& graph, const PropagationOptions& options, double scal
   S.column.reserve(most);
   if (weighted) S.weight.reserve(most);
   S.row_begin.reserve(graph.nodes + 1);
-  if (both_ways)
+  if (both_ways) {
     return add_rows(
         weighted, options.self_loops, scale,
         [&](int64_t i, const auto& put) { merge_row(graph, turned, i, put); }, S);
+  }
   const Graph& rows = options.direction == Direction::in ? graph : turned;
   add_rows(
       weighted, options.self_loops, scale,

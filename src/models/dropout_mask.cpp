@@ -54,14 +54,16 @@ void for_each_entry_of(const torch::Tensor& rows, int64_t width, double p, uint6
   const int64_t* row = rows.data_ptr<int64_t>();
   constexpr int64_t grain = 256;  // rows
   at::parallel_for(0, rows.numel(), grain, [&](int64_t first, int64_t last) {
-    for (int64_t r = first; r < last; ++r)
+    for (int64_t r = first; r < last; ++r) {
       for (int64_t c = 0; c < width;) {
         const int64_t k = row[r] * width + c, end = std::min(width, c + per_number - k % per_number);
         const uint64_t number = stream_seed(seed, Stream::dropout, static_cast<uint64_t>(k / per_number));
-        for (int64_t part = k % per_number; c < end; ++c, ++part)
+        for (int64_t part = k % per_number; c < end; ++c, ++part) {
           put(r * width + c,
               static_cast<int32_t>(static_cast<uint32_t>(number >> (16 * part) & 0xffff) >= dropped));
+        }
       }
+    }
   });
 }
 

@@ -297,9 +297,10 @@ void note_scores(const Trainer& trainer, const Dataset& dataset, const OnPart& t
     summary.calibration = {temperature, calibration_error(test.f, test.y),
                            calibration_error(test.f / temperature, test.y)};
   }
-  if (calibration)
+  if (calibration) {
     summary.conformal = conformal_result(summary.config.conformal, calibration->f / temperature,
                                          calibration->y, test.f / temperature, test.y, judge.targets);
+  }
   const Metric metric = judge.metric;
   const auto constant = summary.constant.of(metric);
   const double better = higher_is_better(metric) ? 1 : -1;
@@ -392,9 +393,10 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
   const Distances distance(trainer, dataset);
   trainer.on_first([&] {
     note_scores(trainer, dataset, train, val, test, calibration, summary);
-    if (distance.test.defined())
+    if (distance.test.defined()) {
       summary.by_distance =
           accuracy_by_distance(test.f, test.y, distance.test, distance.largest.max().item<int64_t>());
+    }
   });
   summary.seconds_total = progress.seconds + preprocess_seconds;
   summary.seconds_per_epoch = median(progress.epoch_seconds);
@@ -411,14 +413,16 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
   trainer.on_first([&] { model.save(folder->checkpoint_path()); });
   const auto scores = scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device()));
   const Split& nodes = dataset.splits[summary.split];
-  if (const Ranks* ranks = trainer.ranks())
+  if (const Ranks* ranks = trainer.ranks()) {
     write_predictions_together(folder, dataset, nodes, predictions_of(model, scores), *ranks);
-  else
+  } else {
     folder->write_predictions(dataset, nodes, predictions_of(model, scores));
-  if (summary.conformal)
+  }
+  if (summary.conformal) {
     write_prediction_sets(folder->path() + "/prediction_sets.csv", dataset, scores, *summary.conformal,
                           summary.calibration ? summary.calibration->temperature : 1,
                           trainer.judge().targets);
+  }
   trainer.on_first([&] {
     folder->finish(summary);
     if (trainer.ranks()) remove_terms(folder->path());
@@ -470,10 +474,11 @@ RunOutcome run_training(const RunRequest& request) {
   if (ranks && !request.data) part = spread_from_shards(config, *spreading);
   const Dataset& read = part ? *part : request.data ? *request.data : own.emplace(load_dataset(config));
   std::optional<Dataset> as_begun;
-  if (request.resume && read.reduction && !ranks)
+  if (request.resume && read.reduction && !ranks) {
     as_begun = reading_state(folder->resume_path(), [&] {
       return reduced(read, config, load_record(saved, folder->resume_path()).reduction);
     });
+  }
   const Dataset& whole = as_begun ? *as_begun : read;
   summary.split = split_number(config, whole);
   summary.columns = whole.report;

@@ -700,15 +700,17 @@ namespace {
 void require_memory_setting(const TrainConfig& config) {
   if (config.memory.empty()) return;
   bytes_of(config.memory);
-  if (!config.is_eignn())
+  if (!config.is_eignn()) {
     throw ArgumentError("memory", fmt::format("eignn keeps within a limit, and not {}", name(config.model)),
                         "leave it out");
+  }
   if (config.device != DeviceKind::cpu)
     throw ArgumentError("memory", "this is the memory of a CPU's process, and not of a GPU", "leave it out");
   const std::string& solver = config.eignn().solver;
-  if (solver != "auto" && solver != "sparse")
+  if (solver != "auto" && solver != "sparse") {
     throw ArgumentError("memory", fmt::format("sparse keeps within a limit, and not {}", solver),
                         "use solver sparse or auto, or leave it out");
+  }
 }
 
 }  // namespace

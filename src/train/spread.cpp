@@ -121,10 +121,11 @@ Grid chosen_grid(const SpreadSize& size, int64_t processes, double bytes_of_each
 namespace {
 
 void require_one_graph(const std::string& name, bool several) {
-  if (several)
+  if (several) {
     throw ArgumentError("dataset",
                         fmt::format("{} has several graphs, and one is spread over processes", name),
                         "start one process");
+  }
 }
 
 }  // namespace
@@ -141,10 +142,11 @@ Grid spread_grid(double nodes, double entries, int64_t features, bool weighted, 
   const double free = static_cast<double>(memory_limit()) / static_cast<double>(options.processes_here);
   const Grid grid =
       options.grid ? *options.grid : chosen_grid(size, options.ranks.size(), -options.ranks.largest(-free));
-  if (grid.columns > features)
+  if (grid.columns > features) {
     throw ArgumentError(
         "grid", fmt::format("{} parts of the columns have {} features to share", grid.columns, features),
         "take more parts of the rows");
+  }
   return grid;
 }
 

@@ -122,19 +122,22 @@ std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOpti
   if (!ranks.of_first(static_cast<double>(std::filesystem::exists(header_path)))) return {};
   const ShardedFolder folder(c.dataset);
   const ShardHeader& header = folder.header();
-  if (ranks.any(header.content != ranks.of_first(header.content)))
+  if (ranks.any(header.content != ranks.of_first(header.content))) {
     throw DataError(c.dataset, "", "the processes have read different data",
                     "give all of them the same files");
+  }
   require_spreadable(c, header.features);
-  if (header.several_graphs)
+  if (header.several_graphs) {
     throw ArgumentError("dataset",
                         fmt::format("{} has several graphs, and one is spread over processes", c.dataset),
                         "start one process");
+  }
   if (c.structure)
     throw ArgumentError("structure", "features of the graph cannot be spread over processes", "leave it off");
-  if (header.splits == 0)
+  if (header.splits == 0) {
     throw DataError(c.dataset, "splits", "the shards have no split, and drawing one takes all labels",
                     "give splits to the data before they are converted");
+  }
   const bool weighted = header.weighted && c.edge_weights != EdgeWeights::ignore;
   const RowsInShards graph(folder, weighted);
   const Grid grid =
@@ -145,10 +148,11 @@ std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOpti
   const auto rank = static_cast<size_t>(ranks.rank());
   const int64_t first = out->ranges.first_of_process[rank], last = out->ranges.first_of_process[rank + 1];
   PropagationOptions propagation = c.propagation;
-  if (weighted)
+  if (weighted) {
     propagation.weight_scale = out->weight_scale =
         c.propagation.weight_scale > 0 ? c.propagation.weight_scale
                                        : mean_weight(ranks, graph.rows(first, last, RowEnds::out));
+  }
   out->S = distributed_operator(ranks, graph, out->ranges, propagation, torch_dtype(c.dtype));
 
   Dataset here;
@@ -157,13 +161,14 @@ std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOpti
   here.graph = Graph::from_arcs(last - first, {}, {});
   here.arcs_in_file = header.arcs_in_file;
   here.first_node = first;
-  if (auto entries = folder.feature_entries(first, last))
+  if (auto entries = folder.feature_entries(first, last)) {
     here.features = sparse_tensor(*entries, {last - first, header.features});
-  else
+  } else {
     here.features = to_tensor(folder.features(first, last)).to(torch::kFloat64);
+  }
   folder.forget(first, last);
   read_labels(folder, first, last, here);
-  if (here.labels.defined())
+  if (here.labels.defined()) {
     for (const NodeSplit& split : folder.splits(first, last)) {
       here.splits.push_back({labelled(split.train, first, here.known), labelled(split.val, first, here.known),
                              labelled(split.test, first, here.known)});
@@ -172,10 +177,12 @@ std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOpti
       out->train_places.push_back(torch::arange(before, before + here.splits.back().train.numel()));
       for (const auto& [part, name] : {std::pair(here.splits.back().train, "train"),
                                        {here.splits.back().val, "val"},
-                                       {here.splits.back().test, "test"}})
+                                       {here.splits.back().test, "test"}}) {
         if (ranks.sum(part.numel()) == 0)
           throw DataError(c.dataset, "", fmt::format("no node of {} has a label", name), "label some");
+      }
     }
+  }
   out->metric = here.labels.defined() ? metric_of(here, c, ranks) : Metric::accuracy;
   const size_t split = c.split.empty() || c.split == "all" ? 0 : std::stoul(c.split);
   here.transform = fitted(

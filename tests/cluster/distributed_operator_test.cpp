@@ -83,7 +83,7 @@ TEST_P(DistributedOperator, GivesTheProductsOfOneProcessToTheBit) {
     for (const int64_t columns : {int64_t{1}, int64_t{20}, m, int64_t{150}}) {
       const auto Z = random_matrix(n, columns, 3).to(dtype);
       const auto SZ = whole.apply(Z), StZ = whole.apply_transposed(Z);
-      for (const Grid grid : grids())
+      for (const Grid grid : grids()) {
         on(grid, dtype, [&](const auto& part, int64_t first, int64_t rows) {
           const auto z = Z.narrow(0, first, rows).clone();
           EXPECT_TRUE(part->apply(z).equal(SZ.narrow(0, first, rows))) << grid.rows << "x" << grid.columns;
@@ -91,6 +91,7 @@ TEST_P(DistributedOperator, GivesTheProductsOfOneProcessToTheBit) {
           EXPECT_EQ(part->symmetric(), whole.symmetric());
           EXPECT_NEAR(part->norm(z), Z.norm().template item<double>(), 1e-4);
         });
+      }
     }
   }
 }
@@ -105,7 +106,7 @@ TEST_P(DistributedOperator, AdvancesTheActiveColumnsOfASemiIteration) {
     auto last = random_matrix(n, width, 6);
     const auto before = last.clone();
     const auto squares = whole.advance(adjoint, Z, X, a, omega, begin, last);
-    for (const Grid grid : {Grid{2, 1}, Grid{3, 1}})
+    for (const Grid grid : {Grid{2, 1}, Grid{3, 1}}) {
       on(grid, torch::kFloat64, [&](const auto& part, int64_t first, int64_t rows) {
         auto mine = before.narrow(0, first, rows).clone();
         const auto sums = part->advance(adjoint, Z.narrow(0, first, rows).clone(),
@@ -114,6 +115,7 @@ TEST_P(DistributedOperator, AdvancesTheActiveColumnsOfASemiIteration) {
         EXPECT_LE(relative_error(sums.r, squares.r), 1e-14);
         EXPECT_LE(relative_error(sums.z, squares.z), 1e-14);
       });
+    }
   }
 }
 
@@ -137,7 +139,7 @@ TEST_P(DistributedOperator, GivesTheEquilibriumAndItsGradients) {
     const Moments of_moments{random_matrix(1, m, 12)[0], random_matrix(1, m, 13)[0]};
     const auto with_moments =
         whole->pull_with_moments(labelled, {Y.index_select(0, labelled), {}}, of_moments, false).F;
-    for (const Grid grid : grids())
+    for (const Grid grid : grids()) {
       on(grid, torch::kFloat64, [&](const auto& part, int64_t first, int64_t rows) {
         const auto own = std::make_shared<Propagation>(make_propagation(Graph::from_arcs(rows, {}, {})));
         const auto solver = make_sparse(own, options, part);
@@ -171,6 +173,7 @@ TEST_P(DistributedOperator, GivesTheEquilibriumAndItsGradients) {
                       with_moments),
                   1e-9);
       });
+    }
   }
 }
 

@@ -27,9 +27,10 @@ Arcs random_arcs(int64_t nodes, int64_t count, bool weighted, uint64_t seed) {
   for (int64_t a = 0; a < count; ++a) {
     out.source.push_back(static_cast<int64_t>(random() % nodes));
     out.target.push_back(static_cast<int64_t>(random() % nodes));
-    if (weighted)
+    if (weighted) {
       out.weight.push_back(
           random() % 10 == 0 ? 0 : std::ldexp(static_cast<double>(random() % 1000), int(random() % 40)));
+    }
   }
   return out;
 }
@@ -43,12 +44,13 @@ Graph sorted(const Arcs& arcs, int64_t nodes, uint64_t memory, int64_t* runs = n
   out.nodes = nodes;
   SortedArc arc;
   for (bool more = sorter.next(&arc); out.row_begin.size() <= static_cast<size_t>(nodes);
-       out.row_begin.push_back(out.arcs()))
+       out.row_begin.push_back(out.arcs())) {
     for (const auto v = static_cast<int64_t>(out.row_begin.size()) - 1; more && arc.source == v;
          more = sorter.next(&arc)) {
       out.target.push_back(arc.target);
       if (!arcs.weight.empty()) out.weight.push_back(arc.weight);
     }
+  }
   EXPECT_FALSE(sorter.next(&arc)) << "an arc after the last node";
   if (runs != nullptr) *runs = sorter.runs();
   return out;
@@ -61,7 +63,7 @@ void expect_same(const Graph& a, const Graph& b) {
 }
 
 TEST(ArcSorter, GivesWhatTheGraphInMemoryHasWhateverTheMemory) {
-  for (const bool weighted : {false, true})
+  for (const bool weighted : {false, true}) {
     for (const int64_t nodes : {1, 2, 50, 5000}) {
       const Arcs arcs = random_arcs(nodes, 40'000, weighted, 7);
       const Graph expected = Graph::from_arcs(nodes, arcs.source, arcs.target, arcs.weight);
@@ -71,6 +73,7 @@ TEST(ArcSorter, GivesWhatTheGraphInMemoryHasWhateverTheMemory) {
         expect_same(sorted(arcs, nodes, memory), expected);
       }
     }
+  }
 }
 
 TEST(ArcSorter, MergesMoreRunsThanItCanReadAtOnceAndRemovesThem) {

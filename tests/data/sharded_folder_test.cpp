@@ -79,7 +79,7 @@ ShardOptions options_of(int64_t shards, uint64_t memory = ShardOptions::least_me
 }
 
 TEST(ShardedFolder, HasTheRowsOfTheGraphInMemoryForAnyShardsMemoryAndRange) {
-  for (const bool weighted : {false, true})
+  for (const bool weighted : {false, true}) {
     for (const int64_t shards : {1, 3, 400}) {
       const RawDataset set = random_set(400, 30'000, weighted, 5);
       const Graph graph = graph_of(set), turned = graph.transposed(), both = graph.symmetrised();
@@ -103,10 +103,11 @@ TEST(ShardedFolder, HasTheRowsOfTheGraphInMemoryForAnyShardsMemoryAndRange) {
         EXPECT_EQ(read.arcs_before(v, ArcEnds::both), graph.row_begin[v] + turned.row_begin[v]);
       }
     }
+  }
 }
 
 TEST(ShardedFolder, ReadsAsTheSetThatWasWritten) {
-  for (const bool weighted : {false, true})
+  for (const bool weighted : {false, true}) {
     for (const int64_t shards : {1, 2, 7}) {
       const RawDataset set = random_set(60, 5000, weighted, 11);
       const TemporaryFolder folder;
@@ -123,6 +124,7 @@ TEST(ShardedFolder, ReadsAsTheSetThatWasWritten) {
       EXPECT_EQ(a.target, b.target);
       EXPECT_EQ(a.weight, b.weight);
     }
+  }
 }
 
 TEST(ShardedFolder, TheSameGraphGivesTheSameBytesInAnyOrderAndMemory) {
@@ -372,9 +374,10 @@ class Converted : public ::testing::Test {
       if (weighted) write_npy(folder_.path("own/edge_weight.npy"), Ids{20'000}, set.arcs.weight);
     } else {
       std::string text = "source,target\n# a comment\n";
-      for (size_t a = 0; a < set.arcs.source.size(); ++a)
+      for (size_t a = 0; a < set.arcs.source.size(); ++a) {
         text += fmt::format("{},{}{}\n", set.arcs.source[a], set.arcs.target[a],
                             weighted ? fmt::format(",{}", set.arcs.weight[a]) : "");
+      }
       folder_.write("own/" + edges, text);
     }
     if (arrays) {
@@ -395,15 +398,18 @@ class Converted : public ::testing::Test {
 };
 
 TEST_F(Converted, OwnGraphsAreAsInMemory) {
-  for (const char* edges : {"edges.csv", "edges.npy"})
-    for (const bool weighted : {false, true})
-      for (const bool arrays : {false, true})
+  for (const char* edges : {"edges.csv", "edges.npy"}) {
+    for (const bool weighted : {false, true}) {
+      for (const bool arrays : {false, true}) {
         for (const int64_t shards : {1, 9}) {
           SCOPED_TRACE(testing::Message() << edges << " weighted " << weighted << " arrays " << arrays);
           fs::remove_all(folder_.path("own"));
           write_own(edges, weighted, arrays);
           expect_as_in_memory(folder_.path("own"), options_of(shards));
         }
+      }
+    }
+  }
 }
 
 TEST_F(Converted, ArraysInFortranOrderAreReadToo) {

@@ -121,7 +121,7 @@ TEST(PropagatedFeatures, HaveTheSameBitsInBlocksOfColumnsWithinALimit) {
   const auto S = std::make_shared<const Propagation>(make_propagation(test::random_graph(n, 4, 1), {}));
   const auto product = std::make_shared<SparseProduct>(S, torch::kFloat64, torch::kCPU);
   const auto index = torch::tensor({7, 3, 299, 3}, torch::kInt64);
-  for (const int64_t m : {1, 8, 20, 70, 130})
+  for (const int64_t m : {1, 8, 20, 70, 130}) {
     for (const int64_t lines : {1, 2, 100}) {
       const auto X = random_matrix(n, m, 2);
       PropagatedFeatures free(product, X);
@@ -140,6 +140,7 @@ TEST(PropagatedFeatures, HaveTheSameBitsInBlocksOfColumnsWithinALimit) {
       tight.at(index, terms);
       EXPECT_EQ(tight.blocks().count, (m + at_once - 1) / at_once) << "formed again";
     }
+  }
 }
 
 TEST(PropagatedFeatures, MoreTermsAndOtherNodesWithinALimitAreTheSameToo) {
@@ -149,13 +150,14 @@ TEST(PropagatedFeatures, MoreTermsAndOtherNodesWithinALimitAreTheSameToo) {
   const auto X = random_matrix(n, m, 4), one = torch::tensor({1, 5}, torch::kInt64),
              other = torch::tensor({0, 199, 7}, torch::kInt64);
   PropagatedFeatures tight(product, X, budget_of(least_bytes(n, 3, 30, m))), free(product, X);
-  for (const int64_t terms : {2, 3, 7, 20, 4})
+  for (const int64_t terms : {2, 3, 7, 20, 4}) {
     for (const auto& index : {one, other}) {
       const auto rows = tight.at(index, terms);
       const auto& expected = free.at(index, static_cast<int64_t>(rows.size()));
       for (int64_t p = 0; p < terms; ++p)
         EXPECT_TRUE(torch::equal(rows[p], expected[p])) << terms << " " << p;
     }
+  }
 }
 
 TEST(PropagatedFeatures, ALimitThatIsTooSmallIsRefused) {

@@ -45,10 +45,12 @@ std::vector<Propagation> unweighted_matrices() {
       }
       graph = Graph::from_arcs(700, source, target);
     }
-    for (const Direction direction : {Direction::undirected, Direction::in, Direction::out})
-      for (const Normalisation normalise : {Normalisation::sym, Normalisation::out_in})
+    for (const Direction direction : {Direction::undirected, Direction::in, Direction::out}) {
+      for (const Normalisation normalise : {Normalisation::sym, Normalisation::out_in}) {
         for (const bool self_loops : {true, false})
           out.push_back(make_propagation(graph, {direction, normalise, self_loops}));
+      }
+    }
   }
   return out;
 }
@@ -77,7 +79,7 @@ TEST(SparseProduct, FormsTheValuesOfAMatrixWithoutWeightsToTheBit) {
 TEST(SparseProduct, AStepOfTheIterationFormsTheSameBits) {
   for (const Propagation& S : unweighted_matrices()) {
     const auto shared = std::make_shared<const Propagation>(S);
-    for (const bool adjoint : {false, true})
+    for (const bool adjoint : {false, true}) {
       for (const int64_t m : {16, 64}) {
         const auto Z = random_matrix(S.nodes, m, 93).to(torch::kFloat32),
                    X = random_matrix(S.nodes, m, 94).to(torch::kFloat32), a = torch::full({m}, 0.7F),
@@ -90,6 +92,7 @@ TEST(SparseProduct, AStepOfTheIterationFormsTheSameBits) {
         EXPECT_TRUE(torch::equal(one, other));
         EXPECT_TRUE(torch::equal(r.r, q.r) && torch::equal(r.z, q.z));
       }
+    }
   }
 }
 

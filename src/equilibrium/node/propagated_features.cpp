@@ -241,9 +241,10 @@ void PropagatedFeatures::make_terms(int64_t count, NodeSet& set) {
   const auto have = [&] { return static_cast<int64_t>(set.terms.size()); };
   if (have() >= count) return;
   if (budget_.is_limited()) return within_budget(count, set);
-  if (sweeps_.empty())
+  if (sweeps_.empty()) {
     for (int64_t from = 0; from < share_.size(1); from += sweeps_.back().columns)
       sweeps_.emplace_back(share_, from);
+  }
   replay(std::min(count, sweeps_[0].term), most_lines, set);
   if (have() < count && have() == sweeps_[0].term) append_current_term(set);
   while (have() < count) {
