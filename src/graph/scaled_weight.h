@@ -12,11 +12,12 @@ namespace eignn {
 inline double scaled_weight(double weight, double scale) {
   constexpr double most_apart = 1e150;
   const double w = weight / scale;
-  if (!(w >= 1 / most_apart && w <= most_apart))
+  if (!(w >= 1 / most_apart && w <= most_apart)) {
     throw ArgumentError(
         "weight",
         fmt::format("the weight {} of an arc is too far from the scale {} of all weights", weight, scale),
         "leave out arcs that hardly count");
+  }
   return w;
 }
 
