@@ -141,13 +141,14 @@ class ThreadTransport : public Transport {
   template <class T, class Operation>
   void combine(T* numbers, int64_t count, const Operation& operation) const {
     const auto all = room_->meet(rank_, bytes_of(numbers, count));
-    for (int64_t k = 0; k < count; ++k)
+    for (int64_t k = 0; k < count; ++k) {
       for (int from = 0; from < size(); ++from) {
         T theirs;
         std::memcpy(&theirs, all[static_cast<size_t>(from)].data() + k * static_cast<int64_t>(sizeof(T)),
                     sizeof(T));
         numbers[k] = from == 0 ? theirs : operation(numbers[k], theirs);
       }
+    }
   }
   template <class T>
   void add(T* numbers, int64_t count) const {
@@ -164,7 +165,7 @@ inline void in_threads(int size, const std::function<void(const std::shared_ptr<
   const auto room = std::make_shared<Room>(size);
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> failures(static_cast<size_t>(size));
-  for (int rank = 0; rank < size; ++rank)
+  for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
       try {
         work(std::make_shared<ThreadTransport>(room, rank));
@@ -172,6 +173,7 @@ inline void in_threads(int size, const std::function<void(const std::shared_ptr<
         failures[static_cast<size_t>(rank)] = std::current_exception();
       }
     });
+  }
   for (auto& thread : threads) thread.join();
   for (const auto& failure : failures)
     if (failure) std::rethrow_exception(failure);
