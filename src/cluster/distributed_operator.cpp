@@ -18,6 +18,7 @@
 
 #include "eignn/error.h"
 #include "equilibrium/large_pages.h"
+#include "equilibrium/row_parts.h"
 #include "equilibrium/sparse_kernel.h"
 #include "graph/content_hash.h"
 #include "graph/scaled_weight.h"
@@ -186,22 +187,18 @@ class LocalRows {
       each_entry(A_, i, options_, [&](int64_t, double) { ++entries; });
       begin.push_back(begin.back() + entries);
     }
-    part_ = equal_parts(begin);
+    parts_ = RowParts(begin.data(), own_);
     entries_ = begin.back();
     begin_ = torch::tensor(begin, torch::kInt64);
     column_ = torch::empty({entries_}, torch::kInt32);
-    // As SparseProduct has it: a large matrix without weights is not stored but for its pattern.
-    constexpr double most_bytes = 1e9;
-    const bool formed =
-        A_.weight.empty() &&
-        static_cast<double>(entries_) * static_cast<double>(c10::elementSize(dtype)) > most_bytes;
+    const bool formed = A_.weight.empty() && too_many_to_store(entries_, dtype);
     if (formed) {
       row_factor_ = of_rows;
       column_factor_ = of_columns;
+      diagonal_.assign(static_cast<size_t>(own_), 1);
     } else {
       value_ = torch::empty({entries_}, dtype);
     }
-    if (formed) diagonal_.assign(static_cast<size_t>(own_), 1);
     double* loops = diagonal_.data();
     const double *row_factor = of_rows.data_ptr<double>(), *column_factor = of_columns.data_ptr<double>();
     AT_DISPATCH_FLOATING_TYPES(dtype, "distributed rows", [&] {
@@ -246,7 +243,7 @@ class LocalRows {
         const auto from = with_halo(z.narrow(1, c, columns), columns, 0);
         const StridedRows<const scalar_t> rows{from.data_ptr<scalar_t>(), columns};
         const StridedRows<scalar_t> to{out.data_ptr<scalar_t>() + c, m};
-        for_each_part(columns, [&](int64_t, int64_t first, int64_t last) {
+        parts_.for_each(columns, [&](int64_t, int64_t first, int64_t last) {
           multiply_rows(compressed<scalar_t>(), rows, columns, to, first, last);
         });
       }
@@ -258,50 +255,16 @@ class LocalRows {
   torch::Tensor advance(const torch::Tensor& Z, const torch::Tensor& X, const torch::Tensor& a,
                         const torch::Tensor& omega, int64_t begin, torch::Tensor& last) const {
     const int64_t width = Z.size(1), columns = width - begin;
-    auto squares = torch::zeros({static_cast<int64_t>(part_.size()) - 1, 2, columns}, torch::kFloat64);
     const auto from = with_halo(Z.narrow(1, begin, columns), width, begin);
+    torch::Tensor squares;
     AT_DISPATCH_FLOATING_TYPES(Z.scalar_type(), "distributed semi-iteration", [&] {
-      const SemiIterationStep<scalar_t> step{from.data_ptr<scalar_t>(),
-                                             X.defined() ? X.data_ptr<scalar_t>() : nullptr,
-                                             a.data_ptr<scalar_t>(),
-                                             omega.data_ptr<scalar_t>(),
-                                             last.data_ptr<scalar_t>(),
-                                             width,
-                                             begin};
-      double* sums = squares.data_ptr<double>();
-      for_each_part(columns, [&](int64_t part, int64_t first, int64_t last_row) {
-        double* r2 = sums + part * 2 * columns;
-        advance_rows(compressed<scalar_t>(), step, first, last_row, r2, r2 + columns);
-      });
+      squares = parts_.advance(compressed<scalar_t>(), from, X, a, omega, begin, last);
     });
-    return squares.sum(0);
+    return squares;
   }
 
  private:
   static constexpr int64_t rows_worth_a_thread = 512;
-
-  // First rows of parts with about equal numbers of entries, whatever the number of threads.
-  static std::vector<int64_t> equal_parts(const std::vector<int64_t>& begin) {
-    constexpr int64_t least_entries = 512, most_parts = 1024;
-    const auto rows = static_cast<int64_t>(begin.size()) - 1;
-    const int64_t parts = std::clamp<int64_t>((begin.back() + rows) / least_entries, 1, most_parts);
-    std::vector<int64_t> part = {0};
-    for (int64_t k = 1; k < parts; ++k) {
-      part.push_back(std::lower_bound(begin.begin(), begin.end() - 1, begin.back() * k / parts) -
-                     begin.begin());
-    }
-    part.push_back(rows);
-    return part;
-  }
-
-  template <class Work>
-  void for_each_part(int64_t columns, const Work& work) const {
-    const int64_t grain = std::max<int64_t>(1, 32 / std::max<int64_t>(columns, 1));
-    at::parallel_for(0, static_cast<int64_t>(part_.size()) - 1, grain, [&](int64_t first, int64_t last) {
-      for (int64_t p = first; p < last; ++p)
-        work(p, part_[static_cast<size_t>(p)], part_[static_cast<size_t>(p) + 1]);
-    });
-  }
 
   template <class T>
   CompressedRows<T> compressed() const {
@@ -341,7 +304,7 @@ class LocalRows {
   torch::Tensor row_factor_, column_factor_;  // of own rows; of own and fetched ones
   std::vector<double> diagonal_;
   int64_t entries_ = 0;
-  std::vector<int64_t> part_;
+  RowParts parts_;
   std::string content_;  // a hash of it
   mutable torch::Tensor buffer_;
 };

@@ -125,30 +125,31 @@ class Group : public Transport {
   void exchange(const void* send, const int64_t* send_bytes, void* receive,
                 const int64_t* receive_bytes) const override {
     std::vector<MPI_Request> requests;
+    // Calls post(offset, bytes, request) for each piece of a message.
+    const auto in_pieces = [&](int64_t bytes, const auto& post) {
+      for (int64_t done = 0; done < bytes; done += piece) {
+        requests.emplace_back();
+        require_mpi(post(done, static_cast<int>(std::min(piece, bytes - done)), &requests.back()),
+                    "a message");
+      }
+    };
     const auto* from = static_cast<const char*>(send);
     auto* to = static_cast<char*>(receive);
-    int64_t receive_begin = 0, send_begin = 0, own = 0;
-    for (int k = 0; k < size_; ++k) {
-      for (int64_t done = 0; k != rank_ && done < receive_bytes[k]; done += piece) {
-        requests.emplace_back();
-        require_mpi(
-            MPI_Irecv(to + receive_begin + done, static_cast<int>(std::min(piece, receive_bytes[k] - done)),
-                      MPI_BYTE, k, 0, group_, &requests.back()),
-            "a message");
-      }
-      if (k == rank_) own = receive_begin;
-      receive_begin += receive_bytes[k];
+    for (int k = 0; k < size_; to += receive_bytes[k++]) {
+      if (k == rank_) continue;
+      in_pieces(receive_bytes[k], [&](int64_t at, int bytes, MPI_Request* request) {
+        return MPI_Irecv(to + at, bytes, MPI_BYTE, k, 0, group_, request);
+      });
     }
-    for (int k = 0; k < size_; ++k) {
-      if (k == rank_ && send_bytes[k] > 0) std::memcpy(to + own, from + send_begin, send_bytes[k]);
-      for (int64_t done = 0; k != rank_ && done < send_bytes[k]; done += piece) {
-        requests.emplace_back();
-        require_mpi(
-            MPI_Isend(from + send_begin + done, static_cast<int>(std::min(piece, send_bytes[k] - done)),
-                      MPI_BYTE, k, 0, group_, &requests.back()),
-            "a message");
+    to = static_cast<char*>(receive);
+    for (int k = 0; k < size_; to += receive_bytes[k], from += send_bytes[k++]) {
+      if (k != rank_) {
+        in_pieces(send_bytes[k], [&](int64_t at, int bytes, MPI_Request* request) {
+          return MPI_Isend(from + at, bytes, MPI_BYTE, k, 0, group_, request);
+        });
+      } else if (send_bytes[k] > 0) {
+        std::memcpy(to, from, static_cast<size_t>(send_bytes[k]));
       }
-      send_begin += send_bytes[k];
     }
     require_mpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
                 "messages");

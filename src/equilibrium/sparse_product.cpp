@@ -39,29 +39,6 @@ SparseEntries transposed(const SparseEntries& csr) {
   return out;
 }
 
-// Splits the rows into parts with about equal numbers of entries, since degrees may be skewed. The number of
-// parts does not depend on the number of threads, so neither do sums over the parts.
-std::vector<int64_t> equal_parts(const int64_t* begin, int64_t rows) {
-  const int64_t entries = begin[rows];
-  constexpr int64_t least_entries = 512, most_parts = 1024;
-  const int64_t parts = std::clamp<int64_t>((entries + rows) / least_entries, 1, most_parts);
-  std::vector<int64_t> part = {0};
-  for (int64_t k = 1; k < parts; ++k) {
-    part.push_back(std::lower_bound(begin, begin + rows, entries * k / parts) - begin);
-  }
-  part.push_back(rows);
-  return part;
-}
-
-// Calls work(part, first row, last row) in parallel, with some 10 µs or more for each thread.
-template <class Work>
-void for_each_part(const std::vector<int64_t>& part, int64_t columns, const Work& work) {
-  const int64_t grain = std::max<int64_t>(1, 32 / std::max<int64_t>(columns, 1));
-  at::parallel_for(0, static_cast<int64_t>(part.size()) - 1, grain, [&](int64_t first, int64_t last) {
-    for (int64_t p = first; p < last; ++p) work(p, part[p], part[p + 1]);
-  });
-}
-
 constexpr int64_t rows_worth_a_thread = 512;  // to copy into a block
 
 // A CSR tensor, which cuSPARSE reads directly. From a COO tensor libtorch would convert to CSR for every
@@ -144,7 +121,7 @@ SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype
   r.value = torch::tensor(S.value, torch::kFloat64).to(dtype);
   const int64_t entries = r.entries = static_cast<int64_t>(S.column.size());
   if (device.is_cpu()) {
-    r.part = equal_parts(S.begin.data(), S.rows());
+    r.parts = RowParts(S.begin.data(), S.rows());
     r.column = torch::empty({entries}, torch::kInt32);
     std::copy(S.column.begin(), S.column.end(), r.column.data_ptr<int32_t>());
     return r;
@@ -162,14 +139,13 @@ SparseProduct::Rows SparseProduct::prepared(const SparseEntries& S, torch::Dtype
 void SparseProduct::prepare_on_cpu(torch::Dtype dtype, Values values) {
   const Propagation& S = *S_;
   require_32_bits(S.nodes);
-  constexpr double largest_array = 1 << 30;
-  const double bytes = static_cast<double>(S.entries()) * static_cast<double>(c10::elementSize(dtype));
-  const bool formed = S.weight.empty() &&
-                      (values == Values::formed || (values == Values::automatic && bytes > largest_array));
+  const bool formed =
+      S.weight.empty() &&
+      (values == Values::formed || (values == Values::automatic && too_many_to_store(S.entries(), dtype)));
   rows_.entries = S.entries();
   rows_.begin = view_of(S.row_begin, torch::kInt64);
   rows_.column = view_of(S.column, torch::kInt32);
-  rows_.part = equal_parts(S.row_begin.data(), S.nodes);
+  rows_.parts = RowParts(S.row_begin.data(), S.nodes);
   rows_.row_factor = S.left.data();
   rows_.column_factor = S.right.data();
   rows_.diagonal = S.diagonal.empty() ? nullptr : S.diagonal.data();
@@ -193,7 +169,7 @@ void SparseProduct::prepare_on_cpu(torch::Dtype dtype, Values values) {
     });
     transposed_.begin = pattern.begin;
     transposed_.column = pattern.column;
-    transposed_.part = equal_parts(pattern.begin.template data_ptr<int64_t>(), S.nodes);
+    transposed_.parts = RowParts(pattern.begin.template data_ptr<int64_t>(), S.nodes);
   });
   if (S.symmetric) transposed_ = rows_;
 }
@@ -246,7 +222,7 @@ torch::Tensor SparseProduct::multiply(const Rows& rows, const torch::Tensor& Z) 
     const scalar_t* from = z.data_ptr<scalar_t>();
     scalar_t* to = out.data_ptr<scalar_t>();
     const auto add_up = [&](StridedRows<const scalar_t> rows_of_z, int64_t columns, scalar_t* at) {
-      for_each_part(rows.part, columns, [&](int64_t, int64_t first, int64_t last) {
+      rows.parts.for_each(columns, [&](int64_t, int64_t first, int64_t last) {
         multiply_rows(S, rows_of_z, columns, StridedRows<scalar_t>{at, m}, first, last);
       });
     };
@@ -275,25 +251,11 @@ NodeOperator::Squares SparseProduct::advance(bool adjoint, const torch::Tensor& 
                                              int64_t begin, torch::Tensor& last) const {
   const Rows& rows = adjoint ? rows_ : transposed_;
   if (rows.csr.defined()) return NodeOperator::advance(adjoint, Z, X, a, omega, begin, last);
-  const int64_t width = Z.size(1), columns = width - begin;
-  auto squares = torch::zeros({static_cast<int64_t>(rows.part.size()) - 1, 2, columns}, torch::kFloat64);
+  torch::Tensor squares;
   AT_DISPATCH_FLOATING_TYPES(Z.scalar_type(), "semi-iteration", [&] {
-    const auto S = compressed<scalar_t>(rows);
-    const SemiIterationStep<scalar_t> step{Z.data_ptr<scalar_t>(),
-                                           X.defined() ? X.data_ptr<scalar_t>() : nullptr,
-                                           a.data_ptr<scalar_t>(),
-                                           omega.data_ptr<scalar_t>(),
-                                           last.data_ptr<scalar_t>(),
-                                           width,
-                                           begin};
-    double* sums = squares.data_ptr<double>();
-    for_each_part(rows.part, columns, [&](int64_t part, int64_t first, int64_t last_row) {
-      double* r2 = sums + part * 2 * columns;
-      advance_rows(S, step, first, last_row, r2, r2 + columns);
-    });
+    squares = rows.parts.advance(compressed<scalar_t>(rows), Z, X, a, omega, begin, last);
   });
-  const auto total = squares.sum(0);
-  return {total[0], total[1]};
+  return {squares[0], squares[1]};
 }
 
 torch::Tensor dense(const Propagation& S, torch::Dtype dtype) {

@@ -9,6 +9,7 @@
 #include "eignn/propagation.h"
 #include "equilibrium/kernel_arguments.h"
 #include "equilibrium/node_operator.h"
+#include "equilibrium/row_parts.h"
 #include "equilibrium/rows_on_gpu.h"
 
 namespace eignn {
@@ -66,8 +67,8 @@ class SparseProduct : public NodeOperator {
     torch::Tensor value;          // undefined: formed from the factors
     const double *row_factor = nullptr, *column_factor = nullptr, *diagonal = nullptr;
     int64_t entries = 0;
-    std::vector<int64_t> part;  // on a CPU: first rows of parts with about equal numbers of entries
-    torch::Tensor csr;          // on other devices: for libtorch's product
+    RowParts parts;     // on a CPU
+    torch::Tensor csr;  // on other devices: for libtorch's product
   };
   static Rows prepared(const SparseEntries& S, torch::Dtype dtype, torch::Device device);
   void prepare_on_cpu(torch::Dtype dtype, Values values);
