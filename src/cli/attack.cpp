@@ -18,9 +18,7 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = AttackFlags;
-
-Json json_of(const AttackReport& report) {
+Json report_json(const AttackReport& report) {
   Json json = {{"epsilon", report.options.epsilon}};
   if (report.options.method == AttackMethod::pgd) {
     json["step"] = report.options.step;
@@ -73,7 +71,9 @@ std::string csv_of(const Dataset& data, const torch::Tensor& attacked,
   return csv;
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_attack(const AttackFlags& flags) {
   const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
   const auto attacked = nodes_to_attack(restored);
   constexpr double row = 90;  // of csv_of, about
@@ -100,7 +100,7 @@ void work(const Flags& flags) {
                  {"right", first.right},
                  {"clean_accuracy", first.clean_accuracy()},
                  {"attacks", Json::array()}};
-    for (const AttackReport& report : reports) json["attacks"].push_back(json_of(report));
+    for (const AttackReport& report : reports) json["attacks"].push_back(report_json(report));
     json["seed"] = restored.config.seed;
     json["noise_seed"] = first.options.method == AttackMethod::noise ? Json(first.options.seed) : Json();
     json["device"] = name(restored.config.device);
@@ -121,12 +121,6 @@ void work(const Flags& flags) {
   if (!attacker.linear())
     fmt::print("{} is not linear in the features: there is no certificate\n", name(restored.config.model));
   if (!flags.out.empty()) fmt::print("{} written to {}\n", counted(first.nodes, "node"), flags.out);
-}
-
-}  // namespace
-
-void run_attack(const AttackFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -24,7 +24,7 @@ TrainConfig published_side(TrainConfig config) {
   return config;
 }
 
-Json to_json(const TrainingCost& cost, const char* score) {
+Json cost_json(const TrainingCost& cost, const char* score) {
   return {{"solver", cost.solver},
           {"epoch_ms", cost.epoch_ms},
           {"step_ms", cost.step_ms},
@@ -34,7 +34,7 @@ Json to_json(const TrainingCost& cost, const char* score) {
           {"accuracy_epochs", cost.score_epochs}};
 }
 
-Json to_json(const LossComparison& losses, const AgreementCheck& check) {
+Json losses_json(const LossComparison& losses, const AgreementCheck& check) {
   return {{"dtype", "float64"},
           {"epochs", check.epochs},
           {"ours", losses.ours},
@@ -106,7 +106,7 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
   TrainConfig timed = check.config;
   timed.eignn().solver = sides.ours.solver;  // the planner might choose another on a smaller graph
   const LossComparison losses = compare_losses(timed, published_side(timed), check.dataset, check.epochs);
-  Json json = {{"ours", to_json(sides.ours, score)}, {"published", to_json(sides.published, score)}};
+  Json json = {{"ours", cost_json(sides.ours, score)}, {"published", cost_json(sides.published, score)}};
   const auto ratio = [&](const char* key) {
     return json["published"][key].get<double>() / json["ours"][key].get<double>();
   };
@@ -115,7 +115,7 @@ Json compare_with_published(const BenchFlags& flags, const TrainConfig& config, 
   json["preprocess_ratio"] = ratio("preprocess_s");
   json["blocks"] = sides.blocks;
   add_floor(json, config, dataset);
-  json["losses"] = to_json(losses, check);
+  json["losses"] = losses_json(losses, check);
   json["losses_agree"] = losses.agree();
   json["transcription"] = nullptr;  // cli/transcription.h
   for (const int64_t runs : flags.batch_runs) {

@@ -16,9 +16,7 @@ namespace {
 
 constexpr int64_t short_chain = 8;  // nodes: over so few hops published keeps the signal
 
-using ChainsFlags = BenchChainsFlags;
-
-Json compare(const ChainsFlags& flags, const TrainConfig& config, int64_t threads) {
+Json compare(const BenchChainsFlags& flags, const TrainConfig& config, int64_t threads) {
   TrainConfig at_short_range = config;
   at_short_range.chain_length = short_chain;
   const Dataset dataset = load_dataset(config), short_dataset = load_dataset(at_short_range);
@@ -38,11 +36,13 @@ Json compare(const ChainsFlags& flags, const TrainConfig& config, int64_t thread
   return json;
 }
 
-void work(const ChainsFlags& flags) {
+}  // namespace
+
+void run_bench_chains(const BenchChainsFlags& flags) {
   TrainConfig base = flags.config;
   apply_recipe(base, flags.settings.names());
   std::vector<TrainConfig> configs;
-  for (const ChainsFlags::Size& size : flags.parsed_sizes) {
+  for (const BenchChainsFlags::Size& size : flags.parsed_sizes) {
     configs.push_back(base);
     configs.back().chain_length = size.length;
     configs.back().chains_per_class = size.per_class;
@@ -69,12 +69,6 @@ void work(const ChainsFlags& flags) {
     print_transcriptions(rows);
   }
   require_agreement(rows);
-}
-
-}  // namespace
-
-void run_bench_chains(const BenchChainsFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -17,16 +17,14 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = BenchClusterFlags;
-
-Json json_of(const ClusterEstimate& e) {
+Json estimate_json(const ClusterEstimate& e) {
   return {{"preparation_s", e.preparation},
           {"epoch_s", e.epoch},
           {"bytes", e.bytes},
           {"fetched_bytes", e.fetched_bytes}};
 }
 
-Json json_of(const ClusterParts& p) {
+Json parts_json(const ClusterParts& p) {
   return {{"entry_s", p.entry},
           {"row_s", p.row},
           {"fetch_s", p.fetch},
@@ -56,11 +54,11 @@ void print_parts(const ClusterParts& p) {
            {"a step with one labelled node", fmt::format("{:.3g} ms", 1e3 * p.step)}}));
 }
 
-std::vector<std::string> row_of(const std::string& name, double preparation, double epoch, double bytes) {
+std::vector<std::string> cost_row(const std::string& name, double preparation, double epoch, double bytes) {
   return {name, fmt::format("{:.3g}", preparation), fmt::format("{:.3g}", 1e3 * epoch), gigabytes(bytes)};
 }
 
-void work(const Flags& flags, const Ranks& ranks, int64_t threads) {
+void measure_cluster(const BenchClusterFlags& flags, const Ranks& ranks, int64_t threads) {
   TrainConfig config = flags.config;
   if (config.threads == 0) config.threads = threads;
   const Execution execution(config);
@@ -75,7 +73,7 @@ void work(const Flags& flags, const Ranks& ranks, int64_t threads) {
   Json json = {{"processes", ranks.size()},
                {"grid", fmt::format("{}x{}", grid.rows, grid.columns)},
                {"threads", execution.threads()},
-               {"parts", json_of(parts)},
+               {"parts", parts_json(parts)},
                {"measured",
                 {{"nodes", flags.nodes},
                  {"entries", problem.entries},
@@ -84,11 +82,11 @@ void work(const Flags& flags, const Ranks& ranks, int64_t threads) {
                  {"preparation_s", measured.preparation},
                  {"epoch_s", measured.epoch},
                  {"bytes", measured.bytes}}},
-               {"expected", json_of(expected)},
+               {"expected", estimate_json(expected)},
                {"predictions", Json::array()}};
   std::vector<std::vector<std::string>> rows = {
-      row_of("measured", measured.preparation, measured.epoch, measured.bytes),
-      row_of("expected", expected.preparation, expected.epoch, expected.bytes)};
+      cost_row("measured", measured.preparation, measured.epoch, measured.bytes),
+      cost_row("expected", expected.preparation, expected.epoch, expected.bytes)};
   std::vector<std::vector<std::string>> predicted;
   for (const auto& asked : flags.predictions) {
     ClusterProblem other;
@@ -108,7 +106,7 @@ void work(const Flags& flags, const Ranks& ranks, int64_t threads) {
       predicted.push_back({asked.text, fmt::format("{}x{}", way.rows, way.columns),
                            fmt::format("{:.3g}", e.preparation), fmt::format("{:.3g}", 1e3 * e.epoch),
                            gigabytes(e.bytes), gigabytes(e.fetched_bytes)});
-      Json one = json_of(e);
+      Json one = estimate_json(e);
       one["problem"] = asked.text;
       one["grid"] = predicted.back()[1];
       json["predictions"].push_back(one);
@@ -131,8 +129,8 @@ void work(const Flags& flags, const Ranks& ranks, int64_t threads) {
 
 void run_bench_cluster(const BenchClusterFlags& flags) {
   if (Launched::from_environment().processes == 1)
-    return work(flags, Ranks(std::make_shared<OneProcess>()), 0);
-  work_together([&](const SpreadOptions& all) { work(flags, all.ranks, all.threads); },
+    return measure_cluster(flags, Ranks(std::make_shared<OneProcess>()), 0);
+  work_together([&](const SpreadOptions& all) { measure_cluster(flags, all.ranks, all.threads); },
                 [] { return std::string("give the same command again"); });
 }
 

@@ -16,12 +16,12 @@ namespace eignn::cli {
 
 namespace {
 
-using HeterophilicFlags = BenchHeterophilicFlags;
-
 // An epoch of published in float64 takes half a minute there.
 constexpr int64_t many_nodes = 4000;
 
-void work(const CLI::App& command, const HeterophilicFlags& flags) {
+}  // namespace
+
+void run_bench_heterophilic(const CLI::App& command, const BenchHeterophilicFlags& flags) {
   std::vector<TrainConfig> configs;
   for (const std::string& name : flags.datasets) {
     TrainConfig config = flags.config;
@@ -58,12 +58,6 @@ void work(const CLI::App& command, const HeterophilicFlags& flags) {
     print_transcriptions(rows);
   }
   require_agreement(rows);
-}
-
-}  // namespace
-
-void run_bench_heterophilic(const CLI::App& command, const BenchHeterophilicFlags& flags) {
-  work(command, flags);
 }
 
 }  // namespace eignn::cli

@@ -15,9 +15,7 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = BenchPlannerFlags;
-
-Json to_json(const PlannerRegret& r) {
+Json regret_json(const PlannerRegret& r) {
   Json solvers = Json::array();
   for (const SolverTiming& t : r.timings) {
     const auto price = std::find_if(r.plan.prices.begin(), r.plan.prices.end(),
@@ -78,7 +76,9 @@ void print_table(const Json& json) {
       json["largest_regret_at"].get<std::string>());
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_bench_planner(const BenchPlannerFlags& flags) {
   Json json = bench_provenance(flags.config);
   json["limit_s"] = flags.limit_s;
   json["epochs"] = 0;
@@ -99,19 +99,13 @@ void work(const Flags& flags) {
       warning(fmt::format("{} is left out: {}", problem.name, error.what()));
       continue;
     }
-    json["problems"].push_back(to_json(regret));
+    json["problems"].push_back(regret_json(regret));
     json["epochs"] = regret.epochs;
     if (!(regret.regret > json["largest_regret"].get<double>())) continue;
     json["largest_regret"] = regret.regret;
     json["largest_regret_at"] = problem.name;
   }
   flags.json ? print_json(json) : print_table(json);
-}
-
-}  // namespace
-
-void run_bench_planner(const BenchPlannerFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -13,7 +13,9 @@ namespace {
 
 constexpr int64_t epochs_of_a_run = 100;
 
-void work(const BenchFlags& flags) {
+}  // namespace
+
+void run_bench_ppi(const BenchFlags& flags) {
   TrainConfig config = flags.config;
   config.dataset = "ppi";
   config.eignn().head = Head::plain;  // f = B Z: only the equilibrium differs between the two
@@ -44,12 +46,6 @@ void work(const BenchFlags& flags) {
         json["run_ratio"].get<double>(), json["ours"]["cached_restart_s"].get<double>());
   }
   require_agreement(rows);
-}
-
-}  // namespace
-
-void run_bench_ppi(const BenchFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -21,8 +21,6 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = BenchScalingFlags;
-
 // A point as text, for the command line of the child process that measures it.
 std::string to_text(const ScalingPoint& p) {
   return fmt::format("{},{},{},{},{},{},{},{},{}", p.axis, p.graph, p.nodes, p.features, p.edges_per_node,
@@ -48,7 +46,7 @@ ScalingPoint parse_point(const std::string& text) {
   }
 }
 
-void measure_point(const Flags& flags) {
+void measure_point(const BenchScalingFlags& flags) {
   const ScalingMeasurement m = measure_scaling(parse_point(flags.point), flags.config);
   print_json({{"edges", m.edges},
               {"epoch_s", m.epoch_s},
@@ -64,7 +62,7 @@ void measure_point(const Flags& flags) {
 }
 
 // The point and its measurement; null, with a warning, where the child process failed.
-Json run_point(const ScalingPoint& p, const Flags& flags) {
+Json run_point(const ScalingPoint& p, const BenchScalingFlags& flags) {
   const TrainConfig& c = flags.config;
   const ChildResult child =
       run_child({own_path(), "bench", "scaling", "--point", to_text(p), "--threads",
@@ -193,7 +191,9 @@ void plot(const std::vector<Series>& all, const std::string& folder) {
   }
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_bench_scaling(const BenchScalingFlags& flags) {
   if (!flags.point.empty()) return measure_point(flags);
   const int64_t threads = Execution(flags.config).threads();
   const auto points = scaling_points(flags.axis, flags.up_to, flags.solvers);
@@ -212,12 +212,6 @@ void work(const Flags& flags) {
     if (!one.is_null()) json["points"].push_back(one);
   if (!flags.plot.empty()) plot(all, flags.plot);
   flags.json ? print_json(json) : print_tables(json);
-}
-
-}  // namespace
-
-void run_bench_scaling(const BenchScalingFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

@@ -22,10 +22,8 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = BenchStackFlags;
-
 // An R-MAT graph with random features, and classes that a linear map of them gives.
-Dataset random_problem(const Flags& flags) {
+Dataset random_problem(const BenchStackFlags& flags) {
   auto generator = at::detail::createCPUGenerator(flags.config.seed);
   const auto X = torch::randn({flags.nodes, flags.features}, generator, torch::kFloat64);
   const auto W = torch::randn({flags.features, flags.classes}, generator, torch::kFloat64);
@@ -61,7 +59,7 @@ class Side {
   int64_t epoch_ = 0;
 };
 
-TrainConfig stack_config(const Flags& flags) {
+TrainConfig stack_config(const BenchStackFlags& flags) {
   TrainConfig config = flags.config;
   config.dataset = "random";
   std::set<std::string> given = flags.settings.names();
@@ -83,7 +81,9 @@ TrainConfig gcn_config(const TrainConfig& stack) {
   return config;
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_bench_stack(const BenchStackFlags& flags) {
   const TrainConfig config = stack_config(flags);
   const Execution execution(config);
   const Dataset raw = random_problem(flags);
@@ -126,12 +126,6 @@ void work(const Flags& flags) {
              model.hidden, data.nodes(), json["arcs"].get<int64_t>(), execution.threads(), name(config.dtype),
              json["machine"].get<std::string>(),
              format_table({"", "step, ms", "epoch, ms", "stack's epoch over it"}, rows));
-}
-
-}  // namespace
-
-void run_bench_stack(const BenchStackFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

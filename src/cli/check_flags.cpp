@@ -74,11 +74,6 @@ void check_restore(const CLI::App& command, const SettingFlags& settings, const 
   require_checkpoint(checkpoint);
 }
 
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 std::vector<std::string> split_list(const std::string& list) {
   std::vector<std::string> out;
   for (size_t at = 0; at < list.size();) {

@@ -48,7 +48,7 @@ bool is_elsewhere(const std::exception_ptr& failure) {
   }
 }
 
-std::string words_of(const std::exception_ptr& failure) {
+std::string message_of(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const Interrupted& stop) {
@@ -141,7 +141,7 @@ void work_together(const std::function<void(const SpreadOptions&)>& work,
     if (is_elsewhere(failure)) launch->abort(1);
     if (launch->may_speak()) {
       speak_up();
-      say(fmt::format("eignn: error: {}\n", words_of(failure)));
+      say(fmt::format("eignn: error: {}\n", message_of(failure)));
     }
     launch->abort(exit_code_of(failure));
   }

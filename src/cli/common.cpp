@@ -172,6 +172,11 @@ CLI::Option* add_whole(CLI::App& command, const std::string& flag, std::vector<i
   return with_decimals<int64_t>(command.add_option(flag, values, help), flag);
 }
 
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
 std::string shell_quoted(const std::string& text) {
   constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=@%+";
   if (!text.empty() && text[0] == '-') return shell_quoted("./" + text);

@@ -74,6 +74,8 @@ CLI::Option* add_whole(CLI::App& command, const std::string& flag, uint64_t& val
 CLI::Option* add_whole(CLI::App& command, const std::string& flag, std::vector<int64_t>& values,
                        const std::string& help);
 
+bool ends_with(const std::string& text, const std::string& ending);
+
 /// A text as one word of a shell's command line.
 std::string shell_quoted(const std::string& text);
 

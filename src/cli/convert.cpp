@@ -15,9 +15,7 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = ConvertFlags;
-
-bool by_files(const Flags& flags) {
+bool by_files(const ConvertFlags& flags) {
   const bool any = !flags.files.graph.empty() || !flags.files.features.empty() || !flags.files.labels.empty();
   if (any == !flags.dataset.empty()) {
     throw UsageError(
@@ -35,12 +33,12 @@ bool by_files(const Flags& flags) {
   return any;
 }
 
-std::string path_of(const Flags& flags) {
+std::string path_of(const ConvertFlags& flags) {
   return named_set(flags.dataset) ? require_named_set(flags.dataset) : flags.dataset;
 }
 
 // What is printed of either kind of output.
-ShardSummary write(const Flags& flags, EdgeWeights weights) {
+ShardSummary write_shards(const ConvertFlags& flags, EdgeWeights weights) {
   const bool files = by_files(flags);
   if (flags.shards > 0) {
     ShardOptions options;
@@ -65,7 +63,7 @@ ShardSummary write(const Flags& flags, EdgeWeights weights) {
   return out;
 }
 
-void check(const CLI::App& command, const Flags& flags) {
+void check(const CLI::App& command, const ConvertFlags& flags) {
   require_flags(command, {"--out"});
   const bool shards = command.count("--shards") > 0;
   if (shards && flags.shards < 1)
@@ -77,11 +75,13 @@ void check(const CLI::App& command, const Flags& flags) {
     throw UsageError("shards are a folder, and the name is that of an archive (--out); leave out .npz");
 }
 
-void work(const CLI::App& command, const Flags& flags) {
+}  // namespace
+
+void run_convert(const CLI::App& command, const ConvertFlags& flags) {
   check(command, flags);
   TrainConfig config;
   assign(config, flags.settings.given());
-  const ShardSummary set = write(flags, config.edge_weights);
+  const ShardSummary set = write_shards(flags, config.edge_weights);
   Json json = {{"name", set.name},         {"format", set.format},
                {"nodes", set.nodes},       {"arcs_in_file", set.arcs_in_file},
                {"weighted", set.weighted}, {"features", set.features},
@@ -98,12 +98,6 @@ void work(const CLI::App& command, const Flags& flags) {
              set.weighted ? " with weights" : "", counted(set.features, "feature"), set.classes,
              set.classes == 1 ? "" : "es", counted(set.splits, "split"), flags.out,
              set.shards > 0 ? fmt::format(" in {}", counted(set.shards, "shard")) : "");
-}
-
-}  // namespace
-
-void run_convert(const CLI::App& command, const ConvertFlags& flags) {
-  work(command, flags);
 }
 
 }  // namespace eignn::cli

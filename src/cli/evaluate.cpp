@@ -14,8 +14,6 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = EvaluateFlags;
-
 // A row for each class, and a column for what its nodes were taken for.
 std::string confusion_table(const PartScores& scores, const Dataset& dataset) {
   std::vector<std::string> header = {"truth"};
@@ -28,7 +26,9 @@ std::string confusion_table(const PartScores& scores, const Dataset& dataset) {
   return format_table(header, rows);
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_evaluate(const EvaluateFlags& flags) {
   const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
   const Dataset& dataset = restored.dataset;
   Judge judge;
@@ -100,12 +100,6 @@ void work(const Flags& flags) {
   constexpr size_t fits_a_screen = 12;
   if (!on_test.confusion.empty() && on_test.confusion.size() <= fits_a_screen)
     fmt::print("\ntest nodes\n{}", confusion_table(on_test, dataset));
-}
-
-}  // namespace
-
-void run_evaluate(const EvaluateFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

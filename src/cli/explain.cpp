@@ -22,10 +22,8 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = ExplainFlags;
-
 // What is shown of a list: `top` of it, or all where that is 0.
-size_t shown(const Flags& flags, size_t all) {
+size_t shown(const ExplainFlags& flags, size_t all) {
   return flags.top == 0 ? all : std::min(all, static_cast<size_t>(flags.top));
 }
 
@@ -52,7 +50,7 @@ Json hops_json(int64_t hops) {
   return hops < 0 ? Json() : Json(hops);
 }
 
-Json begin_json(const Flags& flags, const RestoredRun& restored) {
+Json begin_json(const ExplainFlags& flags, const RestoredRun& restored) {
   return {{"checkpoint", flags.checkpoint},
           {"dataset", restored.config.dataset},
           {"model", name(restored.config.model)},
@@ -67,7 +65,7 @@ void end_json(Json& json) {
 
 // ---- one score
 
-Json json_of(const Flags& flags, const RestoredRun& restored, const Explanation& why) {
+Json explanation_json(const ExplainFlags& flags, const RestoredRun& restored, const Explanation& why) {
   const Dataset& data = restored.dataset;
   Json json = begin_json(flags, restored);
   json["node"] = node_json(data, why.node);
@@ -111,7 +109,7 @@ double rest_of(const std::vector<Part>& parts, size_t from) {
   return sum;
 }
 
-void print_explanation(const Flags& flags, const RestoredRun& restored, const Explanation& why) {
+void print_explanation(const ExplainFlags& flags, const RestoredRun& restored, const Explanation& why) {
   const Dataset& data = restored.dataset;
   fmt::print("{} of {}, node {}, {} {}{}: score {:.6g} = {:.6g} constant {:+.6g} of {}{}\n",
              name(restored.config.model), restored.config.dataset, data.node_name(why.node),
@@ -170,12 +168,7 @@ void print_explanation(const Flags& flags, const RestoredRun& restored, const Ex
                why.features_remainder);
 }
 
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
-void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& explainer, int64_t node,
+void explain_node(const ExplainFlags& flags, const RestoredRun& restored, Explainer& explainer, int64_t node,
                   std::optional<int64_t> class_number) {
   const Stopwatch watch;
   const Explanation why = explainer.explain(node, class_number, {flags.raw_units});
@@ -192,7 +185,7 @@ void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& ex
         flags.out, ends_with(flags.out, ".dot") ? explanation_dot(picture) : explanation_graphml(picture));
   }
   if (flags.json) {
-    Json json = json_of(flags, restored, why);
+    Json json = explanation_json(flags, restored, why);
     json["seconds"] = seconds;  // of the explanation alone, without reading model and data
     return end_json(json);
   }
@@ -202,8 +195,8 @@ void explain_node(const Flags& flags, const RestoredRun& restored, Explainer& ex
 
 // ---- edges
 
-void explain_edges_of(const Flags& flags, const RestoredRun& restored, Explainer& explainer, int64_t node,
-                      std::optional<int64_t> class_number) {
+void explain_edges_of(const ExplainFlags& flags, const RestoredRun& restored, Explainer& explainer,
+                      int64_t node, std::optional<int64_t> class_number) {
   const Dataset& data = restored.dataset;
   EdgeOptions options;
   options.keep = flags.out.empty() ? flags.top : 0;
@@ -248,7 +241,7 @@ void explain_edges_of(const Flags& flags, const RestoredRun& restored, Explainer
 
 // ---- influence
 
-void draw(const std::vector<std::pair<std::string, Influence>>& runs, const std::string& file) {
+void draw_influence(const std::vector<std::pair<std::string, Influence>>& runs, const std::string& file) {
   LinePlot plot;
   plot.x_label = "hops";
   plot.y_label = "share of the influence";
@@ -266,7 +259,7 @@ void draw(const std::vector<std::pair<std::string, Influence>>& runs, const std:
   write_file_atomically(file, svg.output);
 }
 
-void explain_influence(const Flags& flags) {
+void explain_influence(const ExplainFlags& flags) {
   std::vector<std::string> folders = {flags.checkpoint};
   folders.insert(folders.end(), flags.beside.begin(), flags.beside.end());
   std::vector<std::pair<std::string, Influence>> runs;
@@ -293,7 +286,7 @@ void explain_influence(const Flags& flags) {
         if (other == label) label = folder;  // two of one model
     runs.emplace_back(label, found);
   }
-  if (ends_with(flags.out, ".svg")) draw(runs, flags.out);
+  if (ends_with(flags.out, ".svg")) draw_influence(runs, flags.out);
   if (ends_with(flags.out, ".csv")) write_file_atomically(flags.out, influence_csv(runs));
   if (flags.json) {
     Json json = {{"runs", std::move(all)}};
@@ -332,19 +325,21 @@ void explain_influence(const Flags& flags) {
 
 // About how many bytes the file of an explanation will take: a row for each node and feature, or for each
 // edge; of a picture the top nodes, besides those on the paths from them.
-double bytes_to_write(const Flags& flags, const Dataset& data) {
+double bytes_of_explanation(const ExplainFlags& flags, const Dataset& data) {
   constexpr double row = 30, edge = 30, shape = 200;
   if (flags.edges) return edge * static_cast<double>(data.graph.arcs());
   if (ends_with(flags.out, ".csv")) return row * static_cast<double>(data.nodes() + data.feature_count());
   return shape * static_cast<double>(shown(flags, static_cast<size_t>(data.nodes())));
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_explain(const ExplainFlags& flags) {
   constexpr double table_or_figure = 50'000;
   if (flags.influence) require_space_for_file(flags.out, table_or_figure, "eignn explain");
   if (flags.influence) return explain_influence(flags);
   const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
-  require_space_for_file(flags.out, bytes_to_write(flags, restored.dataset), "eignn explain");
+  require_space_for_file(flags.out, bytes_of_explanation(flags, restored.dataset), "eignn explain");
   const int64_t node = find_node(restored.dataset, flags.node);
   const auto class_number = flags.class_name.empty()
                                 ? std::optional<int64_t>()
@@ -352,12 +347,6 @@ void work(const Flags& flags) {
   Explainer explainer(*restored.model, restored.dataset, restored.config, units_of(*restored.trained));
   flags.edges ? explain_edges_of(flags, restored, explainer, node, class_number)
               : explain_node(flags, restored, explainer, node, class_number);
-}
-
-}  // namespace
-
-void run_explain(const ExplainFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

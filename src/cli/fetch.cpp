@@ -14,8 +14,6 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = FetchFlags;
-
 std::string megabytes(int64_t bytes) {
   return bytes < 0 ? "?" : fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
 }
@@ -30,11 +28,11 @@ std::vector<const NamedSet*> sets_of(const std::vector<std::string>& names) {
 }
 
 // The copy in the folder of --to, or without --to in any data folder.
-std::optional<std::string> find(const NamedSet& set, const Flags& flags) {
+std::optional<std::string> find(const NamedSet& set, const FetchFlags& flags) {
   return flags.to.empty() ? find_named_set(set.name) : find_in_folder(set, flags.to);
 }
 
-void list(const std::vector<const NamedSet*>& sets, const Flags& flags) {
+void list(const std::vector<const NamedSet*>& sets, const FetchFlags& flags) {
   Json json = {{"sets", Json::array()}};
   std::vector<std::vector<std::string>> rows;
   for (const auto* set : sets) {
@@ -53,7 +51,7 @@ void list(const std::vector<const NamedSet*>& sets, const Flags& flags) {
   fmt::print("{}", format_table({"name", "download", "", std::string("what").append(widest - 4, ' ')}, rows));
 }
 
-Fetched fetch_with_progress(const NamedSet& set, const std::string& folder, const Flags& flags) {
+Fetched fetch_with_progress(const NamedSet& set, const std::string& folder, const FetchFlags& flags) {
   constexpr int64_t percent = 100;
   Progress bar(percent);
   FetchOptions options;
@@ -85,7 +83,9 @@ void report(const NamedSet& set, const Fetched& fetched) {
                      set.name));
 }
 
-void work(Flags& flags) {
+}  // namespace
+
+void run_fetch(FetchFlags& flags) {
   if (flags.names.empty() && !flags.list)
     throw UsageError("no data set is named (eignn fetch); name one or more, or give --list");
   if (flags.mirror.empty()) flags.mirror = environment("EIGNN_MIRROR");
@@ -115,12 +115,6 @@ void work(Flags& flags) {
     if (!flags.json) report(*set, fetched);
   }
   if (flags.json) print_json(json);
-}
-
-}  // namespace
-
-void run_fetch(FetchFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

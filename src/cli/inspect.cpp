@@ -17,8 +17,6 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = InspectFlags;
-
 // A value on one short line: equal elements are shown once, long lists are truncated.
 std::string short_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -75,7 +73,7 @@ void print_for_people(const Json& json) {
 
 // The data set as a training without more flags would take it: data without a recipe have a table that suits
 // them (run/own_rule.h), and the plan is for that one.
-std::pair<Inspection, OwnChoice> inspect_as_trained(const Flags& flags) {
+std::pair<Inspection, OwnChoice> inspect_as_trained(const InspectFlags& flags) {
   if (flags.recipe_used != "eignn/own") return {inspect_dataset(flags.config), {}};
   TrainConfig config = flags.config;
   Dataset raw = load_raw_dataset(config);
@@ -84,7 +82,7 @@ std::pair<Inspection, OwnChoice> inspect_as_trained(const Flags& flags) {
   return {inspect(prepared(std::move(raw), config), config), choice};
 }
 
-Json json_of(const SpreadInspection& spread) {
+Json spread_json(const SpreadInspection& spread) {
   Json rows = Json::array();
   for (const auto& row : spread.rows) {
     rows.push_back({{"grid", fmt::format("{}x{}", row.grid.rows, row.grid.columns)},
@@ -115,11 +113,13 @@ void print_spread(const SpreadInspection& spread) {
                           rows));
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_inspect(const InspectFlags& flags) {
   const Execution execution(flags.config);
   if (flags.ranks > 0) {
     const SpreadInspection spread = inspect_spread(flags.config, flags.ranks);
-    return flags.json ? print_json(json_of(spread)) : print_spread(spread);
+    return flags.json ? print_json(spread_json(spread)) : print_spread(spread);
   }
   if (flags.graph.empty() && flags.checkpoint.empty()) {
     const auto [inspection, choice] = inspect_as_trained(flags);
@@ -137,12 +137,6 @@ void work(const Flags& flags) {
                         ? inspection_json(inspect_graph_file(flags.graph, flags.graph_format, flags.config))
                         : inspect_checkpoint(flags.checkpoint);
   flags.json ? print_json(json) : print_for_people(json);
-}
-
-}  // namespace
-
-void run_inspect(const InspectFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

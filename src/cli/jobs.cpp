@@ -30,7 +30,7 @@ std::string in_words(const std::vector<EpochReport>& reports) {
 
 // The time until the last epoch, which early stopping may come before. Empty for the first epochs, whose time
 // is no measure of the others.
-std::string time_left(const Stopwatch& since_first, int64_t seen, int64_t remaining) {
+std::string at_most_left(const Stopwatch& since_first, int64_t seen, int64_t remaining) {
   constexpr int64_t first_epochs = 3;
   if (seen <= first_epochs || remaining == 0) return "";
   const double per_epoch = since_first.seconds() / static_cast<double>(seen - 1);
@@ -67,8 +67,8 @@ JobOptions job_options(int64_t parallel, bool quiet, int64_t parent) {
       return [shown, epochs](const std::vector<EpochReport>& reports) {
         if (shown->seen++ == 0) shown->since_first = Stopwatch();
         const int64_t done = reports[0].epoch + 1;
-        shown->progress.update(done,
-                               in_words(reports) + time_left(shown->since_first, shown->seen, epochs - done));
+        shown->progress.update(
+            done, in_words(reports) + at_most_left(shown->since_first, shown->seen, epochs - done));
       };
     };
   return options;

@@ -19,7 +19,7 @@ namespace eignn::cli {
 namespace {
 
 // The new node is the last one.
-Json node_json(const RestoredRun& restored, const Predictions& predictions, int64_t top) {
+Json new_node_json(const RestoredRun& restored, const Predictions& predictions, int64_t top) {
   const TrainedModel& trained = *restored.trained;
   Json json = {{"node", restored.data.node_name(restored.data.nodes() - 1)}};
   if (trained.is_regression()) {
@@ -71,7 +71,8 @@ Json predicted_counts(const TrainedModel& trained, const Predictions& prediction
   return counts;
 }
 
-void write(const RestoredRun& restored, const Predictions& predictions, const PredictFlags& flags) {
+void write_predictions(const RestoredRun& restored, const Predictions& predictions,
+                       const PredictFlags& flags) {
   if (flags.out.back() != 'v')  // .npy, as the check of the flags has seen
     return write_npy(flags.out,
                      predictions.values.defined() ? predictions.values : predictions.probabilities);
@@ -82,8 +83,8 @@ void write(const RestoredRun& restored, const Predictions& predictions, const Pr
                         restored.trained->class_names(), columns);
 }
 
-// About how many bytes write() will take.
-double bytes_to_write(const RestoredRun& restored, const PredictFlags& flags) {
+// About how many bytes write_predictions() will take.
+double bytes_of_predictions(const RestoredRun& restored, const PredictFlags& flags) {
   const auto classes = static_cast<double>(restored.trained->classes());
   if (flags.out.back() != 'v') return static_cast<double>(restored.data.nodes()) * classes * sizeof(double);
   const bool all = flags.probabilities || flags.top == 0;
@@ -91,7 +92,9 @@ double bytes_to_write(const RestoredRun& restored, const PredictFlags& flags) {
                             std::min(2 * static_cast<double>(flags.top), 2 * classes) + (all ? classes : 0));
 }
 
-void work(const PredictFlags& flags) {
+}  // namespace
+
+void run_predict(const PredictFlags& flags) {
   DescribeNode describe;
   if (flags.has_node)
     describe = [&](const Dataset& data) { return parse_node(data, flags.node, flags.neighbours); };
@@ -101,16 +104,16 @@ void work(const PredictFlags& flags) {
     throw UsageError("the model predicts numbers and no classes (--top, --probabilities); leave them out");
   const int64_t nodes = restored.data.nodes();
   const bool all = !flags.out.empty();
-  if (all) require_space_for_file(flags.out, bytes_to_write(restored, flags), "eignn predict");
+  if (all) require_space_for_file(flags.out, bytes_of_predictions(restored, flags), "eignn predict");
   const auto predictions = restored.predictions(all ? torch::arange(nodes) : torch::tensor({nodes - 1}));
-  if (all) write(restored, predictions, flags);
+  if (all) write_predictions(restored, predictions, flags);
 
   Json json = {{"checkpoint", flags.checkpoint},
                {"dataset", restored.config.dataset},
                {"model", name(restored.config.model)},
                {"graph", restored.which_graph()}};
   if (flags.has_node)
-    json.update(node_json(restored, predictions, flags.top > 0 ? flags.top : trained.classes()));
+    json.update(new_node_json(restored, predictions, flags.top > 0 ? flags.top : trained.classes()));
   if (all) {
     json["nodes"] = nodes;
     json["parts"] = {{"train", restored.split.train.numel()},
@@ -122,12 +125,6 @@ void work(const PredictFlags& flags) {
   if (flags.json) return print_json(json);
   if (flags.has_node) print_node(restored, json);
   if (all) fmt::print("{} written to {} ({})\n", counted(nodes, "node"), flags.out, restored.which_graph());
-}
-
-}  // namespace
-
-void run_predict(const PredictFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

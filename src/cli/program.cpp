@@ -43,7 +43,7 @@ std::string plain_words(const CLI::ParseError& error) {
   return text;
 }
 
-void require_known(const char* word, const CLI::App& app, const char* what, const std::string& where) {
+void require_known_word(const char* word, const CLI::App& app, const char* what, const std::string& where) {
   const auto known = command_names(app);
   if (std::find(known.begin(), known.end(), word) == known.end())
     throw unknown_name(what, where, word, known);
@@ -104,9 +104,9 @@ int run(int argc, char** argv) {
   add_fetch(app);
   add_completion(app);
 
-  if (argc > 1 && argv[1][0] != '-') require_known(argv[1], app, "command", "eignn");
+  if (argc > 1 && argv[1][0] != '-') require_known_word(argv[1], app, "command", "eignn");
   if (argc > 2 && std::string(argv[1]) == "bench" && argv[2][0] != '-')
-    require_known(argv[2], *app.get_subcommand("bench"), "benchmark", "eignn bench");
+    require_known_word(argv[2], *app.get_subcommand("bench"), "benchmark", "eignn bench");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -16,10 +16,8 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = ReproduceFlags;
-
 // What holds for every experiment of the command.
-ReproduceOptions options_of(const Flags& flags) {
+ReproduceOptions options_of(const ReproduceFlags& flags) {
   ReproduceOptions options;
   options.quick = flags.quick;
   options.seeds = flags.seeds;
@@ -31,7 +29,7 @@ ReproduceOptions options_of(const Flags& flags) {
 
 // Sets the number of parallel runs and their threads. Where neither is given the runs share the cores: on a
 // CPU one run per core, with one thread each.
-void share_cores(const Reproduction& experiment, const Flags& flags, ReproduceOptions& options) {
+void share_cores(const Reproduction& experiment, const ReproduceFlags& flags, ReproduceOptions& options) {
   constexpr int64_t most = 8;  // each has a data set and its spectrum in memory
   options.parallel = std::max<int64_t>(1, flags.jobs);
   if (experiment.timed) options.parallel = 1;
@@ -45,12 +43,12 @@ void share_cores(const Reproduction& experiment, const Flags& flags, ReproduceOp
     options.settings["threads"] = std::to_string(std::max<int64_t>(1, cores / options.parallel));
 }
 
-std::string runs_folder(const Flags& flags, const Reproduction& experiment) {
+std::string runs_folder(const ReproduceFlags& flags, const Reproduction& experiment) {
   return fmt::format("{}/{}", flags.runs, experiment.runs_of.empty() ? experiment.name : experiment.runs_of);
 }
 
 // The command line that repeats this command.
-std::string words_of(const Flags& flags, const ReproduceOptions& options) {
+std::string command_of(const ReproduceFlags& flags, const ReproduceOptions& options) {
   std::string self = "eignn reproduce " + flags.name;
   if (!flags.models.empty()) self += " --models " + shell_quoted(flags.models);
   if (!flags.rows.empty()) self += " --rows " + shell_quoted(flags.rows);
@@ -58,24 +56,21 @@ std::string words_of(const Flags& flags, const ReproduceOptions& options) {
   if (flags.quick) self += " --quick";
   if (flags.seeds > 0) self += fmt::format(" --seeds {}", flags.seeds);
   if (flags.jobs > 0) self += fmt::format(" --jobs {}", flags.jobs);
-  if (flags.out != Flags().out) self += " --out " + shell_quoted(flags.out);
-  if (flags.runs != Flags().runs) self += " --runs " + shell_quoted(flags.runs);
+  if (flags.out != ReproduceFlags().out) self += " --out " + shell_quoted(flags.out);
+  if (flags.runs != ReproduceFlags().runs) self += " --runs " + shell_quoted(flags.runs);
   for (const auto& [name, value] : options.settings)
     self += fmt::format(" --{} {}", name, shell_quoted(value));
   return self;
 }
 
-std::string time_left(double seconds) {
-  if (seconds < 0) return "";
-  if (seconds < 90) return fmt::format("; about {:.0f} s left", seconds);
-  if (seconds < 5400) return fmt::format("; about {:.0f} min left", seconds / 60);
-  return fmt::format("; about {:.1f} h left", seconds / 3600);
+std::string about_left(double seconds) {
+  return seconds < 0 ? "" : fmt::format("; about {} left", duration_text(seconds));
 }
 
 // Draws the figures as SVG files beside the page and returns their names. Without gnuplot there are none, and
 // a warning is printed.
-std::vector<std::string> draw(const std::vector<LinePlot>& plots, const std::string& folder,
-                              const std::string& stem) {
+std::vector<std::string> draw_plots(const std::vector<LinePlot>& plots, const std::string& folder,
+                                    const std::string& stem) {
   std::vector<std::string> files;
   for (const LinePlot& plot : plots) {
     const ChildResult svg = run_child({"gnuplot"}, gnuplot_script(plot), "/dev/null");
@@ -89,12 +84,12 @@ std::vector<std::string> draw(const std::vector<LinePlot>& plots, const std::str
   return files;
 }
 
-std::string stem_of(const Reproduction& experiment, const Flags& flags) {
+std::string stem_of(const Reproduction& experiment, const ReproduceFlags& flags) {
   return experiment.name + (flags.quick ? "-quick" : "");
 }
 
 // Holds the results of an experiment in the folder of --out, in which other experiments may be at work.
-FolderLock lock_of_results(const std::string& stem, const Flags& flags) {
+FolderLock lock_of_results(const std::string& stem, const ReproduceFlags& flags) {
   make_folders(flags.out);
   return FolderLock(flags.out, "." + stem + ".lock");
 }
@@ -104,7 +99,7 @@ struct Written {
   std::string page, page_file;
 };
 
-Written run_one(const Reproduction& experiment, const ReproduceOptions& options, const Flags& flags,
+Written run_one(const Reproduction& experiment, const ReproduceOptions& options, const ReproduceFlags& flags,
                 const std::string& self) {
   make_folders(options.runs);
   const FolderLock runs_lock(options.runs);
@@ -119,7 +114,7 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
                                                percent(report.run.score.test));
     if (!flags.json)
       note(fmt::format("{}: run {} of {}: {}{}", report.label, report.done, report.all, said,
-                       time_left(report.seconds_left)));
+                       about_left(report.seconds_left)));
     if (interrupted()) throw InterruptedError(options.runs);
   };
   ResultJson results =
@@ -129,15 +124,15 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
                            {"version", version()},
                            {"table_commit", built_commit()}};
   const std::string stem = stem_of(experiment, flags);
-  const auto figures = draw(experiment.plots(results), flags.out, stem);
+  const auto figures = draw_plots(experiment.plots(results), flags.out, stem);
   Written written{results, experiment.page(results, figures), stem + ".md"};
   write_file_atomically(fmt::format("{}/{}.json", flags.out, stem), results.dump() + "\n");
   write_file_atomically(fmt::format("{}/{}", flags.out, written.page_file), written.page);
   return written;
 }
 
-void run_all(const ReproduceOptions& options, const Flags& flags) {
-  const std::string self = words_of(flags, options);
+void run_all(const ReproduceOptions& options, const ReproduceFlags& flags) {
+  const std::string self = command_of(flags, options);
   const auto for_this = [&](const Reproduction& experiment) {
     ReproduceOptions own = options;
     own.models = experiment.all_models;
@@ -163,7 +158,9 @@ void run_all(const ReproduceOptions& options, const Flags& flags) {
   fmt::print("{}\nwritten: {}/index.md\n", index_page(entries), flags.out);
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_reproduce(const ReproduceFlags& flags) {
   if (flags.name == "all") return run_all(options_of(flags), flags);
   const Reproduction& experiment = reproduction(flags.name);
   ReproduceOptions options = options_of(flags);
@@ -171,19 +168,13 @@ void work(const Flags& flags) {
   options.runs = runs_folder(flags, experiment);
   check_options(experiment, options);
   experiment.check(options);
-  const std::string self = words_of(flags, options);
+  const std::string self = command_of(flags, options);
   share_cores(experiment, flags, options);
   const FolderLock lock = lock_of_results(stem_of(experiment, flags), flags);
   const Written written = run_one(experiment, options, flags, self);
   if (flags.json) return print_json(written.results);
   const std::string page = flags.out + "/" + written.page_file;
   fmt::print("{}\nwritten: {}.json, {}\n", written.page, page.substr(0, page.size() - 3), page);
-}
-
-}  // namespace
-
-void run_reproduce(const ReproduceFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

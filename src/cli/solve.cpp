@@ -25,8 +25,6 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = SolveFlags;
-
 // A matrix of finite floats from a .npy file.
 torch::Tensor read_matrix(const std::string& path) {
   const Array array = read_npy(path);
@@ -88,7 +86,7 @@ class Outputs {
 };
 
 // The disk of each output has room for all outputs in its folder.
-void require_space_for_outputs(const Flags& f, double n, double m, double rank, double element) {
+void require_space_for_outputs(const SolveFlags& f, double n, double m, double rank, double element) {
   std::map<std::string, std::pair<std::string, double>> folders;  // a file of each, and the bytes of all
   const auto add = [&](const std::string& path, double bytes) {
     if (path.empty()) return;
@@ -104,7 +102,9 @@ void require_space_for_outputs(const Flags& f, double n, double m, double rank, 
     require_space_for_file(files.first, files.second, "eignn solve");
 }
 
-void work(const Flags& f) {
+}  // namespace
+
+void run_solve(const SolveFlags& f) {
   const TrainConfig& config = f.config;
   const auto given = f.settings.given();
   const EignnOptions& model = config.eignn();
@@ -241,12 +241,6 @@ void work(const Flags& f) {
              json["residual"].get<double>());
   if (status.error_bound) fmt::print("{}\n", in_words(*status.error_bound));
   if (Y.defined()) fmt::print("adjoint residual {:.2e}\n", json["adjoint_residual"].get<double>());
-}
-
-}  // namespace
-
-void run_solve(const SolveFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli

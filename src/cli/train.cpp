@@ -39,8 +39,6 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = TrainFlags;
-
 // What stands beside the score: the other metrics of the test nodes, and what a constant would have had.
 void print_beside(const RunResult& s) {
   std::vector<std::string> others;
@@ -124,7 +122,7 @@ bool concerns(const std::string& setting, const TrainConfig& config) {
 }
 
 // The settings in force, by where each came from.
-void say_settings(const Flags& flags) {
+void say_settings(const TrainFlags& flags) {
   std::map<std::string, std::vector<std::string>> by_origin;
   const auto by_flag = flags.settings.names();
   TrainConfig copy = flags.config;
@@ -158,7 +156,7 @@ void say_rules(const RunStart& start) {
 
 // Whether an epoch has the work that the recipe was timed with: what was given changes how many epochs there
 // are, what they minimise or what is kept, and neither the model nor the graph.
-bool costs_what_the_recipe_costs(const Flags& flags) {
+bool costs_what_the_recipe_costs(const TrainFlags& flags) {
   static const std::set<std::string> free = {
       "dataset",      "split",         "drawn",    "seed",      "threads",        "epochs",
       "patience",     "metric",        "stopping", "lr",        "schedule",       "optimiser",
@@ -169,7 +167,7 @@ bool costs_what_the_recipe_costs(const Flags& flags) {
 
 // How long the recipe takes, where that was measured; above ten minutes with a shorter way. `runs` come one
 // after another.
-void say_time(const Flags& flags, size_t runs) {
+void say_time(const TrainFlags& flags, size_t runs) {
   if (!costs_what_the_recipe_costs(flags)) return;
   const auto time = recipe_time(flags.recipe_used, flags.config.dataset);
   if (!time) return;
@@ -202,7 +200,7 @@ void say_time(const Flags& flags, size_t runs) {
 
 // What there is to say before the first epoch: once, and not before the data are read, so that an error there
 // stands alone.
-void say_start(const Flags& flags, size_t runs = 1) {
+void say_start(const TrainFlags& flags, size_t runs = 1) {
   static std::once_flag said;
   std::call_once(said, [&] {
     say_settings(flags);
@@ -215,12 +213,12 @@ void say_start(const Flags& flags, size_t runs = 1) {
 }
 
 // How many runs are under way at a time, and what they leave. Runs of a batch save nothing on their way.
-ManyRuns many_runs(const Flags& flags, bool keep_models) {
+ManyRuns many_runs(const TrainFlags& flags, bool keep_models) {
   return {flags.batch_runs > 0 ? flags.batch_runs : flags.jobs, keep_models, flags.batch_runs == 0};
 }
 
 // The options of several runs.
-JobOptions options_of_runs(const Flags& flags) {
+JobOptions options_of_runs(const TrainFlags& flags) {
   JobOptions options = job_options(flags.jobs, flags.json);
   if (!flags.json) show_table(options);
   if (flags.batch_runs > 0 && !flags.json)
@@ -228,7 +226,7 @@ JobOptions options_of_runs(const Flags& flags) {
   return options;
 }
 
-void train_one(const Job& job, bool resume, const Flags& flags, const Dataset* data = nullptr,
+void train_one(const Job& job, bool resume, const TrainFlags& flags, const Dataset* data = nullptr,
                const SpreadOptions* spread = nullptr) {
   const bool speaks = !spread || spread->ranks.is_first(), words = speaks && !flags.json;
   JobOptions options = job_options(1, !words, flags.parent);
@@ -294,7 +292,7 @@ bool holds_all_splits(const std::string& folder) {
   return config.split == "all";
 }
 
-void train_all_splits(const TrainConfig& config, const std::string& out, const Flags& flags) {
+void train_all_splits(const TrainConfig& config, const std::string& out, const TrainFlags& flags) {
   const std::string batch = flags.batch_runs > 0 ? fmt::format(" --batch-runs {}", flags.batch_runs) : "";
   const JobOptions options = options_of_runs(flags);
   const auto go_on = [&]() -> std::string {
@@ -322,7 +320,7 @@ void train_all_splits(const TrainConfig& config, const std::string& out, const F
   print_runs(resumable(go_on, work), flags.json);
 }
 
-void search(const Flags& flags) {
+void search(const TrainFlags& flags) {
   const std::string text = read_small_file(flags.search_file);
   const SearchPlan plan = parse_search(text, flags.config, flags.given, flags.search_file);
   const auto report = [&](size_t done, size_t all, const Trial& trial) {
@@ -373,7 +371,7 @@ void search(const Flags& flags) {
 }
 
 // One row for a candidate: the validation figure of each rung that it reached.
-std::vector<std::string> row_of(const AutoTrial& trial, const std::string& metric) {
+std::vector<std::string> trial_row(const AutoTrial& trial, const std::string& metric) {
   constexpr size_t rungs = 3;
   std::vector<std::string> row = {trial.name};
   for (size_t r = 0; r < rungs; ++r)
@@ -386,7 +384,7 @@ std::vector<std::string> row_of(const AutoTrial& trial, const std::string& metri
   return row;
 }
 
-void search_automatically(const Flags& flags) {
+void search_automatically(const TrainFlags& flags) {
   AutoSearch race{flags.config, flags.given, flags.model_list};
   race.budget_seconds = flags.budget_seconds;
   race.trials = flags.trials;
@@ -418,7 +416,7 @@ void search_automatically(const Flags& flags) {
   std::vector<std::vector<std::string>> rows;
   std::string chosen;
   for (const AutoTrial& trial : result.trials) {
-    rows.push_back(row_of(trial, metric));
+    rows.push_back(trial_row(trial, metric));
     if (!trial.chosen) continue;
     TrainConfig defaults;
     defaults.model = model_options(name(result.best.model));
@@ -435,7 +433,7 @@ void search_automatically(const Flags& flags) {
   if (!flags.out.empty()) fmt::print("kept: {0}/best, its settings in {0}/best.toml\n", flags.out);
 }
 
-void resume(const Flags& flags, const SpreadOptions* spread) {
+void resume(const TrainFlags& flags, const SpreadOptions* spread) {
   if (!holds_all_splits(flags.resume)) {
     Job job{flags.config, flags.resume};
     job.resumed_epochs = flags.resumed_epochs;
@@ -468,7 +466,8 @@ TrainFlags with_own_rule(TrainFlags flags, std::optional<Dataset>& raw) {
   return flags;
 }
 
-void work(const Flags& given, const SpreadOptions* spread) {
+// What the flags ask for, in this process or in this one of several.
+void train_as_asked(const TrainFlags& given, const SpreadOptions* spread) {
   if (!given.json && given.resume.empty()) say_long_reading(given.config.dataset);
   if (!given.resume.empty()) return resume(given, spread);
   if (given.config_changed)  // people edit this file on purpose
@@ -492,7 +491,7 @@ void work(const Flags& given, const SpreadOptions* spread) {
 }  // namespace
 
 void run_train(const TrainFlags& flags) {
-  if (Launched::from_environment().processes == 1) return work(flags, nullptr);
+  if (Launched::from_environment().processes == 1) return train_as_asked(flags, nullptr);
   const std::string& folder = flags.resume.empty() ? flags.out : flags.resume;
   const auto go_on = [&] {
     const std::string command = go_on_with(folder);
@@ -502,7 +501,7 @@ void run_train(const TrainFlags& flags) {
       [&](const SpreadOptions& all) {
         SpreadOptions spread = all;
         if (flags.grid_rows > 0) spread.grid = Grid{flags.grid_rows, flags.grid_columns};
-        work(flags, &spread);
+        train_as_asked(flags, &spread);
       },
       go_on);
 }
