@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <csignal>
 #include <system_error>
 
 #include "cli/common.h"
@@ -153,7 +155,9 @@ int run_program(int argc, char** argv, const std::function<std::string(const std
     return fail(2, error.what());
   } catch (const Error& error) {
     return fail(1, error.what());
-  } catch (const std::system_error& error) {  // fmt::print, of standard output
+  } catch (const std::system_error& error) {  // flush_output() and fmt::print, of standard output
+    constexpr int as_of_sigpipe = 128 + SIGPIPE;
+    if (error.code().value() == EPIPE) return as_of_sigpipe;  // the reader, such as `head`, has seen enough
     return fail(1, Error::sentence(fmt::format("cannot write: {}", error.code().message()), "standard output",
                                    "free some space, or send it elsewhere"));
   } catch (const std::bad_alloc&) {

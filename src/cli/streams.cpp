@@ -11,8 +11,6 @@
 #include <cstdio>
 #include <system_error>
 
-#include "eignn/error.h"
-
 namespace eignn::cli {
 
 void hold_standard_streams() {
@@ -57,9 +55,7 @@ void say(const std::string& text) {
 void flush_output() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  const int error = errno == 0 ? EIO : errno;
-  throw ResourceError("cannot write: " + std::generic_category().message(error), "standard output",
-                      "free some space, or send it elsewhere");
+  throw std::system_error(errno == 0 ? EIO : errno, std::generic_category());
 }
 
 }  // namespace eignn::cli

@@ -21,7 +21,7 @@ void speak_up();
 /// Text for people, on standard error. What cannot be written there is lost, and the work goes on.
 void say(const std::string& text);
 
-/// ResourceError unless all that was printed to standard output has been written.
+/// std::system_error unless all that was printed to standard output has been written.
 void flush_output();
 
 }  // namespace eignn::cli

@@ -403,6 +403,15 @@ class Streams(Case):
         closed = subprocess.run(["bash", "-c", f"'{EIGNN}' --version >&-"], capture_output=True, text=True)
         self.assertEqual(closed.returncode, 1)
 
+    def test_a_reader_that_has_seen_enough_ends_the_command_without_a_word(self):
+        for words in (["--version"], ["train", "--help"], ["inspect", "--dataset", "karate", "--json"]):
+            reading, writing = os.pipe()
+            os.close(reading)
+            result = self.run_eignn(words, stdout=writing)
+            os.close(writing)
+            self.assertEqual(result.returncode, 128 + signal.SIGPIPE, words)
+            self.assertEqual(result.stderr, "", words)
+
     def test_a_closed_stream_is_never_a_data_file(self):
         folder = self.work / "r"
         command = " ".join(f"'{word}'" for word in [EIGNN, *self.train("--out", folder)])
