@@ -282,7 +282,7 @@ def explain(model: TrainedModel, data: Dataset, node: Any, class_name: Any = Non
     >>> data = eignn.datasets.karate()
     >>> model = eignn.train(data, recipe="paper", epochs=30, seed=1).model
     >>> why = eignn.explain(model, data, 17)
-    >>> abs(why["contribution"].sum() + why.attrs["constant"] - why.attrs["score"]) < 1e-4
+    >>> bool(abs(why["contribution"].sum() + why.attrs["constant"] - why.attrs["score"]) < 1e-4)
     True
     """
     import pandas

@@ -223,7 +223,7 @@ class EIGNNClassifier(ClassifierMixin, _Estimator):
     >>> data = eignn.datasets.karate()
     >>> model = eignn.EIGNNClassifier(data, epochs=50, random_state=0)
     >>> model = model.fit(np.arange(34), np.where(data.y.numpy() == 0, "Mr. Hi", "Officer"))
-    >>> sorted(set(model.predict(np.arange(34))))
+    >>> sorted(set(model.predict(np.arange(34)).tolist()))
     ['Mr. Hi', 'Officer']
     """
 

@@ -107,7 +107,7 @@ std::vector<Subject> subjects(bool quick) {
                  20'000,
                  joined(generated, plain(quick ? "60" : "150")),
                  1,
-                 quick ? std::vector<int64_t>{16, 64, 256} : std::vector<int64_t>{16, 64, 256, 1024},
+                 {16, 64, 256},
                  {20, 200},
                  {"0.5", "0.1"}});
   if (!quick)
@@ -116,7 +116,7 @@ std::vector<Subject> subjects(bool quick) {
                    1'000'000,
                    joined(generated, plain("20")),
                    1,
-                   {16, 64},
+                   {16},  // 64 were not found in a quarter of an hour of one core
                    {100, 1000},
                    {"0.5", "0.1"}});
   return all;
