@@ -114,22 +114,16 @@ std::string limitations_page(const ResultJson& results) {
   const ResultJson& rows = results.at("rows");
   std::string out =
       "# The paper's own limitations\n\n"
-      "The paper ends with the cost of the eigendecomposition of S, n³, for which it suggests to truncate "
-      "it, to "
-      "coarsen the graph or to cut it into parts, and leaves \"detailed analyses and empirical experiments "
-      "for "
-      "future research\". These are the three, beside the exact solution, each trained by itself with the "
-      "same "
-      "settings: the solver `truncated`, `partition` and `coarsen` (docs/solvers.md, docs/data.md). The "
-      "error "
-      "of Z "
-      "is ‖Z - Z_exact‖ / ‖Z_exact‖ for the F that the row has learned, where Z_exact is the equilibrium of "
-      "the "
-      "whole graph; its bound is the one that is printed by training. One run at a time, each in a process "
-      "of "
-      "its own; an epoch is its training steps (one, of a partition one for each batch of parts) and the "
-      "evaluation after them; test is accuracy, of PPI micro-F1. The generated graphs have communities of a "
-      "hundred nodes, five edges a node, one in five of them anywhere, 64 features and eight classes.\n\n";
+      "The paper ends with the cost of the eigendecomposition of S, n³, for which it suggests to "
+      "truncate it, to coarsen the graph or to cut it into parts, and leaves \"detailed analyses and "
+      "empirical experiments for future research\". These are the three, beside the exact solution, "
+      "each trained by itself with the same settings: the solver `truncated`, `partition` and `coarsen` "
+      "(docs/solvers.md, docs/data.md). The error of Z is ‖Z - Z_exact‖ / ‖Z_exact‖ for the F that the "
+      "row has learned, where Z_exact is the equilibrium of the whole graph; its bound is the one that "
+      "is printed by training. Each run has a process of its own; an epoch is its training steps (one, "
+      "of a partition one for each batch of parts) and the evaluation after them; test is accuracy, of "
+      "PPI micro-F1. The generated graphs have communities of a hundred nodes, five edges a node, one "
+      "in five of them anywhere, 64 features and eight classes.\n\n";
   if (results.value("quick", false))
     out += "**A quick run: few epochs, far from the end of training, and no graph of a million nodes.**\n\n";
   for (const std::string& subject : subjects_of(rows, false)) out += table_of_ways(rows, subject);
