@@ -33,6 +33,7 @@ void add_inspect(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_reproduce(CLI::App& app);
+void add_report(CLI::App& app);
 void add_fetch(CLI::App& app);
 void add_completion(CLI::App& app);
 

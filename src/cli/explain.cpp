@@ -35,21 +35,6 @@ std::string times_power(int64_t exponent) {
   return exponent == 0 ? "" : fmt::format(", all numbers times 2^{}", exponent);
 }
 
-// A name where there are names, else the number itself.
-Json node_json(const Dataset& data, int64_t node) {
-  return data.node_names.empty() ? Json(node) : Json(data.node_name(node));
-}
-Json class_json(const Dataset& data, int64_t k) {
-  return data.class_names.empty() ? Json(k) : Json(data.class_name(k));
-}
-Json feature_json(const Dataset& data, int64_t j) {
-  const bool numbered = data.columns.empty() && j < data.feature_count();
-  return numbered ? Json(j) : Json(data.feature_name(j));
-}
-Json hops_json(int64_t hops) {
-  return hops < 0 ? Json() : Json(hops);
-}
-
 Json begin_json(const ExplainFlags& flags, const RestoredRun& restored) {
   return {{"checkpoint", flags.checkpoint},
           {"dataset", restored.config.dataset},
@@ -66,38 +51,8 @@ void end_json(Json& json) {
 // ---- one score
 
 Json explanation_json(const ExplainFlags& flags, const RestoredRun& restored, const Explanation& why) {
-  const Dataset& data = restored.dataset;
   Json json = begin_json(flags, restored);
-  json["node"] = node_json(data, why.node);
-  json["class"] = class_json(data, why.class_number);
-  json["predicted"] = why.predicted;
-  json["score"] = why.score;
-  json["constant"] = why.constant;
-  json["kind"] = name(why.kind);
-  json["exact"] = why.exact;
-  json["features_exact"] = why.features_exact;
-  json["units"] = why.raw_units ? "raw" : "model";
-  json["exponent"] = why.exponent;
-  json["sum"] = why.sum;
-  json["remainder"] = why.remainder;
-  json["features_remainder"] = why.features_remainder;
-  json["reached"] = why.nodes.size();
-  json["nodes"] = Json::array();
-  for (size_t t = 0; t < shown(flags, why.nodes.size()); ++t)
-    json["nodes"].push_back({{"node", node_json(data, why.nodes[t].node)},
-                             {"hops", hops_json(why.nodes[t].hops)},
-                             {"contribution", why.nodes[t].contribution}});
-  json["features"] = Json::array();
-  for (size_t t = 0; t < shown(flags, why.features.size()); ++t)
-    json["features"].push_back({{"feature", feature_json(data, why.features[t].feature)},
-                                {"contribution", why.features[t].contribution}});
-  json["by_hop"] = Json::array();
-  for (const HopContribution& hop : why.by_hop)
-    json["by_hop"].push_back({{"hops", hops_json(hop.hops)},
-                              {"nodes", hop.nodes},
-                              {"contribution", hop.contribution},
-                              {"raising", hop.raising},
-                              {"lowering", hop.lowering}});
+  json.update(eignn::explanation_json(why, restored.dataset, static_cast<size_t>(flags.top)));
   return json;
 }
 

@@ -98,6 +98,13 @@ struct ReproduceFlags {
   bool quick = false, json = false;
 };
 
+struct ReportFlags {
+  std::vector<std::string> paths, nodes;
+  SettingFlags settings;
+  std::string out = "report.html";
+  bool no_graphs = false, json = false;
+};
+
 struct FetchFlags {
   std::vector<std::string> names;
   std::string to, mirror;
@@ -174,6 +181,7 @@ void check(const CLI::App& command, ExplainFlags& flags);
 void check(const CLI::App& command, SolveFlags& flags);
 void check(InspectFlags& flags);
 void check(const CLI::App& command, ReproduceFlags& flags);
+void check(const ReportFlags& flags);
 void check(BenchFlags& flags);
 void check(BenchChainsFlags& flags);
 void check(BenchHeterophilicFlags& flags);
@@ -193,6 +201,7 @@ void run_solve(const SolveFlags& flags);
 void run_inspect(const InspectFlags& flags);
 void run_convert(const CLI::App& command, const ConvertFlags& flags);
 void run_reproduce(const ReproduceFlags& flags);
+void run_report(const ReportFlags& flags);
 void run_fetch(FetchFlags& flags);
 void run_bench_chains(const BenchChainsFlags& flags);
 void run_bench_heterophilic(const CLI::App& command, const BenchHeterophilicFlags& flags);

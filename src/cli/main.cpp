@@ -34,6 +34,9 @@ void run_inspect(const InspectFlags&) {
 void run_reproduce(const ReproduceFlags&) {
   throw EngineNeeded{};
 }
+void run_report(const ReportFlags&) {
+  throw EngineNeeded{};
+}
 void run_bench_chains(const BenchChainsFlags&) {
   throw EngineNeeded{};
 }

@@ -102,6 +102,7 @@ int run(int argc, char** argv) {
   add_inspect(app);
   add_convert(app);
   add_reproduce(app);
+  add_report(app);
   add_bench(app);
   add_fetch(app);
   add_completion(app);

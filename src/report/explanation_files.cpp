@@ -68,7 +68,73 @@ std::string colour_of(double contribution, double largest) {
                            : fmt::format("#{:02x}{:02x}{:02x}", mixed(0xe0), mixed(0x6c), mixed(0x55));
 }
 
+ResultJson hops_json(int64_t hops) {
+  return hops < 0 ? ResultJson() : ResultJson(hops);
+}
+
 }  // namespace
+
+ResultJson node_json(const Dataset& dataset, int64_t node) {
+  return dataset.node_names.empty() ? ResultJson(node) : ResultJson(dataset.node_name(node));
+}
+
+ResultJson class_json(const Dataset& dataset, int64_t k) {
+  return dataset.class_names.empty() ? ResultJson(k) : ResultJson(dataset.class_name(k));
+}
+
+ResultJson feature_json(const Dataset& dataset, int64_t j) {
+  const bool numbered = dataset.columns.empty() && j < dataset.feature_count();
+  return numbered ? ResultJson(j) : ResultJson(dataset.feature_name(j));
+}
+
+ResultJson explanation_json(const Explanation& why, const Dataset& data, size_t top) {
+  const auto shown = [&](size_t all) { return top == 0 ? all : std::min(all, top); };
+  ResultJson json = {{"node", node_json(data, why.node)},
+                     {"class", class_json(data, why.class_number)},
+                     {"predicted", why.predicted},
+                     {"score", why.score},
+                     {"constant", why.constant},
+                     {"kind", name(why.kind)},
+                     {"exact", why.exact},
+                     {"features_exact", why.features_exact},
+                     {"units", why.raw_units ? "raw" : "model"},
+                     {"exponent", why.exponent},
+                     {"sum", why.sum},
+                     {"remainder", why.remainder},
+                     {"features_remainder", why.features_remainder},
+                     {"reached", why.nodes.size()},
+                     {"nodes", ResultJson::array()},
+                     {"features", ResultJson::array()},
+                     {"by_hop", ResultJson::array()}};
+  for (size_t t = 0; t < shown(why.nodes.size()); ++t)
+    json["nodes"].push_back({{"node", node_json(data, why.nodes[t].node)},
+                             {"hops", hops_json(why.nodes[t].hops)},
+                             {"contribution", why.nodes[t].contribution}});
+  for (size_t t = 0; t < shown(why.features.size()); ++t)
+    json["features"].push_back({{"feature", feature_json(data, why.features[t].feature)},
+                                {"contribution", why.features[t].contribution}});
+  for (const HopContribution& hop : why.by_hop)
+    json["by_hop"].push_back({{"hops", hops_json(hop.hops)},
+                              {"nodes", hop.nodes},
+                              {"contribution", hop.contribution},
+                              {"raising", hop.raising},
+                              {"lowering", hop.lowering}});
+  return json;
+}
+
+ResultJson picture_json(const ExplanationPicture& picture) {
+  ResultJson out = {{"nodes", ResultJson::array()}, {"arcs", ResultJson::array()}};
+  std::map<int64_t, size_t> place;
+  for (const auto& [v, part] : by_node(picture)) {
+    place.emplace(v, place.size());
+    out["nodes"].push_back({{"node", node_json(picture.dataset, v)},
+                            {"hops", hops_json(part.hops)},
+                            {"contribution", part.contribution}});
+  }
+  for (const auto& [source, target] : picture.arcs)
+    out["arcs"].push_back({place.at(source), place.at(target)});
+  return out;
+}
 
 std::string explanation_csv(const Explanation& why, const Dataset& dataset) {
   std::string csv = fmt::format("part,name,hops,contribution\nconstant,,,{:.17g}\n", why.constant);
