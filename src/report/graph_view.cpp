@@ -49,8 +49,7 @@ PredictionTable read_predictions(const std::string& path, const std::vector<int6
   out.likeliest.resize(shown);
   size_t node = 0;
   for (; rows.next(); ++node) {
-    if (node >= place.size()) break;
-    if (place[node] < 0) continue;
+    if (node >= place.size() || place[node] < 0) continue;
     const auto at = static_cast<size_t>(place[node]);
     out.name[at] = rows.field(name);
     out.part[at] = rows.field(part);
@@ -65,8 +64,8 @@ PredictionTable read_predictions(const std::string& path, const std::vector<int6
                       });
     likeliest.resize(kept);
   }
-  if (node != place.size() || rows.next())
-    throw DataError(path, "", fmt::format("it has another number of nodes than the data, {}", place.size()),
+  if (node != place.size())
+    throw DataError(path, "", fmt::format("it has {} nodes, and the data have {}", node, place.size()),
                     "name the data of the run, or leave the graph out");
   return out;
 }

@@ -169,7 +169,7 @@ help_of() { # help_of COMMAND...
   else fail "help: eignn $* --help" "exit code $code, no Examples, or something on standard error"; fi
 }
 help_of
-for command in train evaluate predict attack explain solve inspect bench; do help_of $command; done
+for command in train evaluate predict attack explain report solve inspect bench; do help_of $command; done
 for bench in chains heterophilic ppi scaling; do help_of bench $bench; done
 run --version
 check "version: a number" grep -Eq '^eignn [0-9]+\.[0-9]+\.[0-9]+' "$T/stdout"
@@ -470,6 +470,28 @@ refused "explain: an empty sample" 2 "--sample" explain --checkpoint "$T/club" -
 refused "explain: less than no rows" 2 "--top" explain --checkpoint "$T/club" --node 3 --top=-1
 refused "explain: edges of a GCN" 2 "eignn" explain --checkpoint "$T/club-gcn" --node 3 --edges
 refused "explain: a csv that cannot be written" 1 "plain" explain --checkpoint "$T/club" --node 3 --out "$T/plain/a.csv"
+# The report page: what it takes and refuses (page.test.mjs opens it in a browser).
+run report "$T/club" "$T/club-gcn" --node 9 --out "$T/page.html" --json
+json "report: a page of two runs" "$T/stdout" \
+  "j['runs'] == 2 and j['graphs'] == 1 and j['explanations'] == 1 and j['not_shown'] == [] and j['bytes'] > 50000"
+check "report: one file that asks for nothing" grep -q "default-src 'none'" "$T/page.html"
+"$eignn" explain --checkpoint "$T/club" --node 3 --json >"$T/in/why.json"
+"$eignn" attack --checkpoint "$T/club" --method fgsm --epsilon 0.1 --json >"$T/in/attack.json"
+run report "$T/in/why.json" "$T/in/attack.json" --out "$T/page.html"
+check "report: what other commands print" grep -q '^0 runs, 2 files of results: ' "$T/stdout"
+cp "$T/page.html" "$T/before.html"
+printf '{"experiment": ' >"$T/in/torn.json"
+printf '{"a": 1}' >"$T/in/other.json"
+refused "report: nothing named" 2 "report" report
+refused "report: no such folder" 1 "nowhere" report "$T/nowhere" --out "$T/page.html"
+refused "report: a folder without anything" 1 "a-folder" report "$T/a-folder" --out "$T/page.html"
+refused "report: damaged JSON" 1 "torn.json" report "$T/in/torn.json" --out "$T/page.html"
+refused "report: JSON of something else" 1 "other.json" report "$T/in/other.json" --out "$T/page.html"
+refused "report: no such node" 2 "--node,34" report "$T/club" --node 34 --out "$T/page.html"
+refused "report: no model to explain by" 2 "--node" report "$T/in/why.json" --node 3 --out "$T/page.html"
+refused "report: flags that exclude each other" 2 "--no-graphs,--node" report "$T/club" --node 3 --no-graphs
+refused "report: a place that cannot be written" 1 "plain" report "$T/club" --out "$T/plain/page.html"
+check "report: a refusal leaves an older page as it was" cmp "$T/page.html" "$T/before.html"
 refused "checkpoint: another feature width, evaluate" 1 "100,50" evaluate --checkpoint "$R" --feature-dim 50
 refused "checkpoint: another feature width, predict" 1 "100,50" predict --checkpoint "$R" --feature-dim 50 --out "$O/p.csv"
 "$python" - "$R/model.safetensors" "$T" <<'END'
