@@ -54,23 +54,34 @@ std::string data_of(const TrainConfig& config) {
                      config.num_classes, name(config.edge_weights));
 }
 
+// The run that explains nodes: the first that has a model.
+const CollectedRun* explaining_run(const Collected& collected) {
+  for (const CollectedRun& run : collected.runs)
+    if (has_file(run, "model.safetensors")) return &run;
+  return nullptr;
+}
+
 // The graphs of the first run on each data set. One whose data are not there any more is left out, with a
 // notice.
 std::vector<Json> graphs_of(const Flags& flags, Collected& collected) {
   std::vector<Json> out;
   std::vector<std::string> seen;
   const auto settings = flags.settings.given();
-  for (CollectedRun& run : collected.runs) {
+  const CollectedRun* explaining = explaining_run(collected);
+  for (const CollectedRun& run : collected.runs) {
     if (!has_file(run, "predictions.csv") || out.size() == most_graphs) continue;
     TrainConfig config = run.result.config;
     assign(config, settings);
+    config.device = DeviceKind::cpu;  // nothing is trained
     if (std::find(seen.begin(), seen.end(), data_of(config)) != seen.end()) continue;
     seen.push_back(data_of(config));
     say_long_reading(config.dataset);
     try {
       const Execution execution(config);
       GraphViewOptions options;
-      if (!flags.nodes.empty() && seen.size() == 1) options.node = flags.nodes[0];
+      if (!flags.nodes.empty() && explaining != nullptr &&
+          explaining->result.config.dataset == run.result.config.dataset)
+        options.node = flags.nodes[0];
       CollectedRun as_drawn = {run.name, run.folder, true, run.result, {}};
       as_drawn.result.config = config;
       out.push_back(graph_view(as_drawn, load_raw_dataset(config), options));
@@ -87,9 +98,8 @@ std::vector<Json> graphs_of(const Flags& flags, Collected& collected) {
 std::vector<Json> explanations_of(const Flags& flags, const Collected& collected) {
   std::vector<Json> out;
   if (flags.nodes.empty()) return out;
-  const auto with_model = std::find_if(collected.runs.begin(), collected.runs.end(),
-                                       [](const auto& run) { return has_file(run, "model.safetensors"); });
-  if (with_model == collected.runs.end())
+  const CollectedRun* with_model = explaining_run(collected);
+  if (with_model == nullptr)
     throw UsageError("none of the runs has a model that could be explained (--node); leave --node out");
   constexpr size_t listed = 200, drawn = 60;
   const RestoredRun restored = restore_run(with_model->folder, flags.settings.given());

@@ -65,6 +65,12 @@ bool is_summary(const ResultJson& json) {
   return has(json, "best_epoch") && has(json, "model") && has(json, "config");
 }
 
+// A run, or a run for each split, as a training prints them.
+bool has_summaries(const ResultJson& json) {
+  return is_summary(json) || (has(json, "runs") && json.at("runs").is_array() && !json.at("runs").empty() &&
+                              is_summary(json.at("runs")[0]));
+}
+
 bool has_speed(const ResultJson& json) {
   if (has(json, "ours") && has(json, "published") && has(json.at("ours"), "epoch_ms") &&
       has(json.at("published"), "epoch_ms"))
@@ -77,6 +83,7 @@ class Search {
  public:
   void visit_given(const std::string& given) {
     const std::string path = without_slashes(given);
+    taken_before_ = false;
     if (!exists(path)) open_for_reading(path);  // refuses it in the reader's own words
     if (is_folder(path)) {
       const size_t before = found();
@@ -88,7 +95,7 @@ class Search {
     }
     if (!is_new(path)) return;
     ResultJson json = parse_file(path);
-    if (is_summary(json) || has_in_first(json, "runs", "best_epoch")) return add_summaries(path, json);
+    if (has_summaries(json)) return add_summaries(path, json);
     try {
       add(path, std::move(json));
     } catch (const ArgumentError& error) {
@@ -128,7 +135,7 @@ class Search {
                  name != "failure.json") {
         if (!is_new(path)) continue;
         ResultJson json = parse_file(path);
-        if (is_summary(json) || has_in_first(json, "runs", "best_epoch")) {
+        if (has_summaries(json)) {
           add_summaries(path, json);
           continue;
         }
@@ -175,7 +182,7 @@ class Search {
   }
 
   std::set<std::string> seen_;
-  bool taken_before_ = false;
+  bool taken_before_ = false;  // whether something of the path at hand was taken by another one
 };
 
 }  // namespace
