@@ -70,6 +70,9 @@ export function chart(spec: ChartSpec): HTMLElement {
   let places: { series: number; point: number; px: number; py: number }[] = [];
   let at: { series: number; point: number } | null = null;
 
+  // An interval around a mean of percents may pass 0 and 100; it is drawn up to there.
+  const percents = spec.yLabel.endsWith("%");
+  const within = (v: number): number => (percents ? Math.min(100, Math.max(0, v)) : v);
   const visible = (p: Point): boolean => finite(p.y) && (!log || p.y > 0) && (!spec.xLog || p.x > 0);
 
   function draw(): void {
@@ -81,7 +84,7 @@ export function chart(spec: ChartSpec): HTMLElement {
       for (const p of one.points) {
         if (!visible(p)) continue;
         xs.push(p.x);
-        for (const v of [p.y, p.low, p.high]) if (finite(v)) ys.push(v);
+        for (const v of [p.y, p.low, p.high]) if (finite(v)) ys.push(within(v));
       }
     for (const v of [spec.yFrom, spec.yTo]) if (v !== undefined) ys.push(v);
     x = scale(Boolean(spec.xLog), spec.ticks ? [...xs, ...spec.ticks.map((t) => t.x)] : xs, [left, width - right]);
@@ -95,9 +98,15 @@ export function chart(spec: ChartSpec): HTMLElement {
     const yTicks = log ? logTicks(y) : y.ticks(6);
     for (const v of yTicks)
       axes.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y(v), y2: y(v) }), svg("text", { class: "ink", x: left - 8, y: y(v) + 4, "text-anchor": "end" }, number(v, 3)));
+    let taken = -Infinity; // labels that would overlap the one before are left out
     const xTicks = spec.ticks ?? (spec.xLog ? logTicks(x) : x.ticks(7)).map((v) => ({ x: v, text: number(v, 6) }));
-    for (const t of xTicks)
-      axes.append(svg("line", { class: "tick", x1: x(t.x), x2: x(t.x), y1: height - bottom, y2: height - bottom + 5 }), svg("text", { class: "ink", x: x(t.x), y: height - bottom + 19, "text-anchor": "middle" }, t.text));
+    for (const t of xTicks) {
+      axes.append(svg("line", { class: "tick", x1: x(t.x), x2: x(t.x), y1: height - bottom, y2: height - bottom + 5 }));
+      const half = 3.6 * t.text.length, middle = Math.min(x(t.x), width - half);
+      if (middle - half < taken + 6) continue;
+      taken = middle + half;
+      axes.append(svg("text", { class: "ink", x: middle, y: height - bottom + 19, "text-anchor": "middle" }, t.text));
+    }
     axes.append(
       svg("line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }),
       svg("text", { class: "ink", x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" }, spec.xLabel),
@@ -111,7 +120,7 @@ export function chart(spec: ChartSpec): HTMLElement {
       if (points.some((p) => finite(p.low) && finite(p.high)))
         group.append(svg("path", {
           class: `band f${colour[i]}`,
-          d: area<Point>().defined((p) => visible(p) && finite(p.low) && finite(p.high)).x((p) => x(p.x)).y0((p) => y(Math.max(p.low as number, log ? y.domain()[0] : -Infinity))).y1((p) => y(p.high as number))(points) ?? "",
+          d: area<Point>().defined((p) => visible(p) && finite(p.low) && finite(p.high)).x((p) => x(p.x)).y0((p) => y(Math.max(within(p.low as number), log ? y.domain()[0] : -Infinity))).y1((p) => y(within(p.high as number)))(points) ?? "",
         }));
       if (one.marks !== "only")
         group.append(svg("path", { class: `line s${colour[i]}${dashed[i] ? " dash" : ""}`, d: line<Point>().defined(visible).x((p) => x(p.x)).y((p) => y(p.y as number))(points) ?? "" }));

@@ -11,7 +11,7 @@ const rules = (colours: string[], ink: string, faint: string, raise: string, low
   `.axis,.tick{stroke:${faint}}.grid{stroke:${faint};stroke-opacity:.35}.ink{fill:${ink};font:13px system-ui,sans-serif}` +
   `.line{fill:none;stroke-width:1.8;stroke-linejoin:round}.band{stroke:none;fill-opacity:.16}.dash{stroke-dasharray:6 4}` +
   `.edge{stroke:${faint};stroke-opacity:.6;fill:none}.raise{fill:${raise}}.lower{fill:${lower}}.raising{stroke:${raise}}.lowering{stroke:${lower}}` +
-  `.wrong{stroke:${lower};stroke-width:2.5}.right{stroke:${ink};stroke-opacity:.25}.unknown{fill:${faint}}.guide{fill:none;stroke:${faint};stroke-dasharray:2 4}`;
+  `.wrong{stroke:${ink};stroke-width:2.5}.right{stroke:none}.node.chosen{stroke:${raise};stroke-width:5;stroke-opacity:.7}.unknown{fill:${faint}}.guide{fill:none;stroke:${faint};stroke-dasharray:2 4}`;
 
 export const lightRules = rules(onWhite, "#1b1f24", "#8b949e", "#1f6fb4", "#c0341d");
 const darkRules = rules(onBlack, "#e6edf3", "#768390", "#6db3f2", "#ff7b66");
