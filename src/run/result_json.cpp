@@ -109,6 +109,12 @@ void require_in_range(const std::string& metric, double value) {
   if (value > 1) throw ArgumentError(metric, fmt::format("{} is no share of the nodes", value));
 }
 
+ColumnRole role_by_name(const std::string& text) {
+  for (int role = static_cast<int>(ColumnRole::id); role <= static_cast<int>(ColumnRole::ignored); ++role)
+    if (text == name(static_cast<ColumnRole>(role))) return static_cast<ColumnRole>(role);
+  throw ArgumentError("columns", fmt::format("a column is no '{}'", text));
+}
+
 void require_count(const char* name, int64_t value) {
   if (value < 0) throw ArgumentError(name, fmt::format("{} is no count", value));
 }
@@ -339,6 +345,12 @@ RunResult result_from_json(ResultJson json, const std::string& path) {
       for (const ResultJson& band : json.at("accuracy_by_distance"))
         out.by_distance.push_back({band.at("from").get<int64_t>(), band.at("to").get<int64_t>(),
                                    band.at("nodes").get<int64_t>(), band.at("accuracy").get<double>()});
+    if (json.contains("columns"))
+      for (const ResultJson& column : json.at("columns"))
+        out.columns.push_back({column.at("file").get<std::string>(), column.at("column").get<std::string>(),
+                               role_by_name(column.at("kind").get<std::string>()),
+                               column.at("gaps").get<int64_t>(), column.at("note").get<std::string>(),
+                               column.at("treatment").get<std::string>()});
     take(json, "machine", out.machine);
     take(json, "version", out.version);
     take(json, "commit", out.commit);

@@ -2,6 +2,7 @@
 // becomes anything else than text.
 #include "report/page.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -151,6 +152,31 @@ TEST(CollectedRuns, AreFoundInNestedFoldersOnceEach) {
   EXPECT_DOUBLE_EQ(found.runs[1].result.score.test, result.score.test);
   EXPECT_EQ(found.runs[1].curves.epochs(), 12U);
   EXPECT_EQ(found.runs[1].curves.metric, "accuracy");
+}
+
+TEST(CollectedRuns, OnTablesAreReadBackAsTheyWereWritten) {
+  const TemporaryFolder folder;
+  std::string nodes = "id,label,size\n", edges = "source,target\n";
+  for (int i = 0; i < 40; ++i) {
+    nodes += fmt::format("\"<b>{}, \"\"{}\"\"\",{},{}\n", i, i, i % 2 ? "odd & so" : "even", i % 2 ? i : -i);
+    edges += fmt::format("\"<b>{}, \"\"{}\"\"\",\"<b>{}, \"\"{}\"\"\"\n", i, i, (i + 2) % 40, (i + 2) % 40);
+  }
+  std::filesystem::create_directories(folder.path("own"));
+  folder.write("own/nodes.csv", nodes);
+  folder.write("own/edges.csv", edges);
+  TrainOptions options;
+  options.set("epochs", "5").set("threads", "1").folder(folder.path("r"));
+  const Dataset data = load(folder.path("own"));
+  train(data, options);
+  ResultJson written = ResultJson::parse(read_whole_file(folder.path("r/summary.json")));
+  const CollectedRun run = collect({folder.path("r")}).runs.at(0);
+  EXPECT_GT(written.at("columns").size(), 2U);
+  for (const char* seal : {"format", "digest"}) written.erase(seal);
+  EXPECT_EQ(result_json(run.result), written);
+  const ResultJson view = graph_view(run, data, {});
+  EXPECT_EQ(view.at("names")[7], "<b>7, \"7\"");
+  EXPECT_EQ(view.at("label")[7], "odd & so");
+  EXPECT_EQ(view.at("classes").size(), 2U);
 }
 
 TEST(CollectedRuns, HaveTheCurvesOfTheirEpochs) {

@@ -76,7 +76,7 @@ before(async () => {
   run("train", "--dataset", "karate", "--epochs", "80", "--out", "runs/karate", "--json");
   run("train", "--dataset", "karate", "--model", "gcn", "--epochs", "60", "--out", "runs/gcn", "--json");
   run("train", "--dataset", "chains", "--chain-length", "20", "--chains-per-class", "4", "--epochs", "60", "--out", "runs/chains", "--json");
-  run("train", "--dataset", "karate", "--split", "all", "--drawn", "3", "--epochs", "20", "--out", "runs/splits", "--json");
+  run("train", "--dataset", join(dirname(web), "examples/named-graph"), "--split", "all", "--drawn", "3", "--epochs", "20", "--out", "runs/splits", "--json");
   mkdirSync(join(work, "own"));
   const names = ["<script>alert(1)</script>", "\"quoted, name\"", "Zoë 图", "plain", "x".repeat(300), "a&amp;b", "'single'", "=1+1"];
   const field = (text) => `"${text.replaceAll('"', '""')}"`;

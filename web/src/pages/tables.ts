@@ -44,5 +44,5 @@ export const tables: Page = {
   intro: "Mean and standard deviation over splits or seeds, with every run as a mark. A press on the head of a column sorts by it.",
   body: (report) =>
     report.tables.length > 0 ? report.tables.flatMap(one)
-      : [nothing("No table is in this report. A training on all splits gives a row:", "eignn train --dataset karate --split all --drawn 3 --out runs/splits")],
+      : [nothing("No table is in this report. A training on all splits gives a row:", "eignn train --dataset examples/named-graph --split all --drawn 3 --out runs/splits")],
 };
