@@ -23,8 +23,6 @@ namespace eignn::cli {
 
 namespace {
 
-using Flags = ReportFlags;
-
 // The page draws each data set once, and so many of them: each takes reading, and room in the page.
 constexpr size_t most_graphs = 6;
 
@@ -63,7 +61,7 @@ const CollectedRun* explaining_run(const Collected& collected) {
 
 // The graphs of the first run on each data set. One whose data are not there any more is left out, with a
 // notice.
-std::vector<Json> graphs_of(const Flags& flags, Collected& collected) {
+std::vector<Json> graphs_of(const ReportFlags& flags, Collected& collected) {
   std::vector<Json> out;
   std::vector<std::string> seen;
   const auto settings = flags.settings.given();
@@ -95,7 +93,7 @@ std::vector<Json> graphs_of(const Flags& flags, Collected& collected) {
   return out;
 }
 
-std::vector<Json> explanations_of(const Flags& flags, const Collected& collected) {
+std::vector<Json> explanations_of(const ReportFlags& flags, const Collected& collected) {
   std::vector<Json> out;
   if (flags.nodes.empty()) return out;
   const CollectedRun* with_model = explaining_run(collected);
@@ -122,7 +120,7 @@ std::vector<Json> explanations_of(const Flags& flags, const Collected& collected
   return out;
 }
 
-std::string words_of(const Flags& flags) {
+std::string report_command(const ReportFlags& flags) {
   std::string words = "eignn report";
   for (const std::string& path : flags.paths) words += " " + shell_quoted(path);
   for (const std::string& node : flags.nodes) words += " --node " + shell_quoted(node);
@@ -132,11 +130,13 @@ std::string words_of(const Flags& flags) {
   return words + " --out " + shell_quoted(flags.out);
 }
 
-void work(const Flags& flags) {
+}  // namespace
+
+void run_report(const ReportFlags& flags) {
   Collected collected = collect(flags.paths);
   PageOptions options;
   options.words = experiment_words;
-  options.command = words_of(flags);
+  options.command = report_command(flags);
   if (!flags.no_graphs) {
     options.explanations = explanations_of(flags, collected);
     options.graphs = graphs_of(flags, collected);
@@ -156,12 +156,6 @@ void work(const Flags& flags) {
   for (const std::string& why : collected.not_shown) note("not shown: " + why);
   fmt::print("{}, {}: {}\n", counted(static_cast<int64_t>(data["runs"].size()), "run"),
              counted(static_cast<int64_t>(collected.results.size()), "file") + " of results", flags.out);
-}
-
-}  // namespace
-
-void run_report(const ReportFlags& flags) {
-  work(flags);
 }
 
 }  // namespace eignn::cli
