@@ -35,11 +35,12 @@ export function svgText(drawing: SVGSVGElement, style: string): string {
   const box = drawing.viewBox.baseVal;
   copy.setAttribute("width", String(box.width));
   copy.setAttribute("height", String(box.height));
-  const rules = document.createElementNS("http://www.w3.org/2000/svg", "style");
-  rules.textContent = style;
   const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   for (const [key, value] of [["x", box.x], ["y", box.y], ["width", box.width], ["height", box.height]]) ground.setAttribute(String(key), String(value));
   ground.setAttribute("fill", "#ffffff");
-  copy.prepend(rules, ground);
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
+  copy.prepend(ground);
+  // As text, because the policy of the page would not let it have another style element. The first > ends the root's tag:
+  // within attributes it is written as &gt;.
+  const text = new XMLSerializer().serializeToString(copy).replace(">", () => `><style>${style}</style>`);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${text}\n`;
 }

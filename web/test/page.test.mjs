@@ -284,16 +284,17 @@ test("the graph has every node, rings the wrong ones, and says the probabilities
 
 test("figures are saved as drawings that stand alone", async () => {
   const page = await open(report, { colorScheme: "dark" });
+  const elsewhere = await page.context().newPage(); // a viewer with no policy of ours
   for (const name of ["long-range", "inside", "why", "graph"]) {
     await visit(page, name);
     const file = await saved(page, page.locator(`.page-${name} .save-svg`).first());
     assert.match(file.name, /\.svg$/);
-    const root = await page.evaluate((text) => {
+    const root = await elsewhere.evaluate((text) => {
       const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
-      return { fault: parsed.querySelector("parsererror")?.textContent, tag: parsed.documentElement.localName, marks: parsed.querySelectorAll("path, circle, rect").length, scripts: parsed.querySelectorAll("script").length };
+      return { fault: parsed.querySelector("parsererror")?.textContent, tag: parsed.documentElement.localName, marks: parsed.querySelectorAll("path, circle, rect").length, scripts: parsed.querySelectorAll("script").length, styles: parsed.querySelectorAll("style").length };
     }, file.text);
     assert.equal(root.fault, undefined);
-    assert.deepEqual([root.tag, root.scripts], ["svg", 0]);
+    assert.deepEqual([root.tag, root.scripts, root.styles], ["svg", 0, 1]);
     assert.ok(root.marks > 1, "more than the ground");
     assert.ok(!file.text.includes("var(") && file.text.includes("#ffffff"), "colours are its own, on white");
   }
