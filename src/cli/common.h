@@ -35,6 +35,7 @@ void add_convert(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_fetch(CLI::App& app);
 void add_completion(CLI::App& app);
+void add_manual(CLI::App& app);
 
 /// Makes a command. set_work() sets its callback, which first refuses unknown flags and words (suggesting the
 /// nearest flag) and then calls `work`.
