@@ -65,11 +65,12 @@ std::string in_roff(const std::string& text) {
 
 std::string roff_of_flags(const CommandDefinition& command) {
   std::string out;
-  for (const FlagDefinition& flag : command.flags)
+  for (const FlagDefinition& flag : command.flags) {
     out += fmt::format(
         ".TP\n\\fB{}\\fR{}\n{}\n", in_roff(flag.name),
         flag.type.empty() || flag.positional ? "" : fmt::format(" \\fI{}\\fR", in_roff(flag.type)),
         in_roff(with_default(flag)));
+  }
   return out;
 }
 
@@ -123,11 +124,13 @@ std::string markdown_of(const CommandDefinition& command) {
   }
   for (const std::string& group : groups_of(command)) {
     out += fmt::format("\n| {} | | |\n| --- | --- | --- |\n", group == "OPTIONS" ? "Other" : group);
-    for (const FlagDefinition& flag : command.flags)
-      if (flag.group == group)
+    for (const FlagDefinition& flag : command.flags) {
+      if (flag.group == group) {
         out += fmt::format("| `{}{}` | {} | {} |\n", flag.name,
                            flag.type.empty() || flag.positional ? "" : " " + flag.type,
                            flag.value.empty() ? "" : fmt::format("`{}`", flag.value), in_cell(flag.help));
+      }
+    }
   }
   out += "\n";
   for (const std::string& line : lines_of(command.footer)) {

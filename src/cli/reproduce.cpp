@@ -146,9 +146,10 @@ std::string results_file(const Reproduction& experiment, const ReproduceFlags& f
 Written redraw_one(const Reproduction& experiment, const ReproduceFlags& flags) {
   const std::string file = results_file(experiment, flags);
   ResultJson results = ResultJson::parse(read_whole_file(file), nullptr, /*allow_exceptions=*/false);
-  if (!results.is_object() || results.value("experiment", ResultJson()) != experiment.name)
+  if (!results.is_object() || results.value("experiment", ResultJson()) != experiment.name) {
     throw DataError(file, "", fmt::format("it has no results of {}", experiment.name),
                     fmt::format("make it with eignn reproduce {}", experiment.name));
+  }
   try {
     if (experiment.renew) experiment.renew(results);
     return write_results(experiment, flags, std::move(results));

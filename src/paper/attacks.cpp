@@ -280,14 +280,17 @@ std::string opening(const ResultJson& table) {
     met += o["met"].get<bool>();
   }
   std::string attacks;
-  for (const PaperAttack& attack : paper_attacks())
-    if (const auto at = by_attack.find(attack.label); at != by_attack.end())
+  for (const PaperAttack& attack : paper_attacks()) {
+    if (const auto at = by_attack.find(attack.label); at != by_attack.end()) {
       attacks += fmt::format("{}{} of {} under {}", attacks.empty() ? "" : ", ", at->second[1], at->second[0],
                              attack.label);
-  if (!attacks.empty())
+    }
+  }
+  if (!attacks.empty()) {
     out +=
         fmt::format(" Of the {} orderings of models that follow from the paper's table {} are ours too: {}.",
                     table.at("orderings").size(), orderings_met(table), attacks);
+  }
   return out + "\n\n";
 }
 

@@ -18,9 +18,10 @@ std::vector<int64_t> tens_to_200() {
 
 // The paper's t-tests, with two classes and with five.
 std::vector<TestedPair> pairs_of(int64_t classes) {
-  if (classes == 2)
+  if (classes == 2) {
     return {{"eignn", "ignn", "p < 0.05 at lengths above 20", TestedLevel{0.05, {21, 1e9}}},
             {"ignn", "appnp", "p < 1e-4 at all lengths", TestedLevel{1e-4}}};
+  }
   return {{"eignn", "ignn", "p < 0.001 at all lengths", TestedLevel{0.001}},
           {"ignn", "appnp", "p < 0.05 at lengths above 10", TestedLevel{0.05, {11, 1e9}}}};
 }

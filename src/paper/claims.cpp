@@ -137,7 +137,7 @@ Claim loss_stays(std::string text, std::string series, double level, Range range
           }};
 }
 
-Claim unless_control_has_it(Claim claim, std::string higher, std::string lower, Range control) {
+Claim unless_control_has_it(Claim claim, const std::string& higher, const std::string& lower, Range control) {
   return {
       std::move(claim.text), [=, check = std::move(claim.check)](const PanelFigures& panel) {
         Checked out = check(panel);
@@ -146,9 +146,10 @@ Claim unless_control_has_it(Claim claim, std::string higher, std::string lower, 
           const auto at = other.find(x);
           if (at == other.end() || !inside(control, x)) continue;
           const double p = welch_p(series_of(figure), series_of(at->second));
-          if (figure.mean > at->second.mean && p < significant)
+          if (figure.mean > at->second.mean && p < significant) {
             out.controls.push_back(fmt::format("{} {:.2f} and {} {:.2f} at {}, p = {}", higher, figure.mean,
                                                lower, at->second.mean, figure.x_text, p_text(p)));
+          }
         }
         return out;
       }};

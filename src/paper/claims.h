@@ -58,6 +58,6 @@ Claim loss_stays(std::string text, std::string series, double level, Range range
 /// The claim, that `higher` is above `lower`, counts as not shown where `higher` is significantly above
 /// `lower` (Welch's test, p < 0.05) at a point of `control` too: there the data hold nothing for it to be
 /// better by.
-Claim unless_control_has_it(Claim claim, std::string higher, std::string lower, Range control);
+Claim unless_control_has_it(Claim claim, const std::string& higher, const std::string& lower, Range control);
 
 }  // namespace eignn

@@ -79,9 +79,10 @@ std::string index_page(const std::vector<IndexEntry>& entries, bool quick) {
                             "its equation is solved exactly? Each page below has ours beside the paper's, "
                             "the statements that fail "
                             "too; the [quick runs](index-quick.md) are apart.\n\n";
-  for (const IndexEntry& entry : entries)
+  for (const IndexEntry& entry : entries) {
     out += entry.page.empty() ? fmt::format("- {}: not run yet.\n", entry.title)
                               : fmt::format("- [{}]({}): {}.\n", entry.title, entry.page, entry.outcome);
+  }
   return out;
 }
 

@@ -117,8 +117,8 @@ ResultJson meets_level(const TestedPair& pair, double x, double mean_a, double m
 
 ResultJson tests_of(const Study& study, const ResultJson& points) {
   ResultJson tests = ResultJson::array();
-  for (const auto& panel : names_of(points, "panel"))
-    for (const TestedPair& pair : study.pairs)
+  for (const auto& panel : names_of(points, "panel")) {
+    for (const TestedPair& pair : study.pairs) {
       for (const auto& [x, text] : xs_of(points)) {
         const ResultJson *a = find_point(points, panel, pair.a, x), *b = find_point(points, panel, pair.b, x);
         if (!a || !b) continue;
@@ -132,6 +132,8 @@ ResultJson tests_of(const Study& study, const ResultJson& points) {
                          {"paper", pair.paper},
                          {"meets", meets_level(pair, x, of_a.mean, of_b.mean, p)}});
       }
+    }
+  }
   return tests;
 }
 
@@ -327,11 +329,12 @@ std::vector<LinePlot> study_plots(const Study& study, const ResultJson& results)
     main.panels.push_back({panel, {}});
     for (const auto& series : names_of(points, "series")) {
       Curve curve{shown_name(series), {}};
-      for (const auto& [x, text] : xs_of(points))
+      for (const auto& [x, text] : xs_of(points)) {
         if (const ResultJson* point = find_point(points, panel, series, x)) {
           curve.points.emplace_back(x, (*point)["mean"].get<double>());
           if (!study.timed) curve.spread.push_back((*point)["std"].get<double>());
         }
+      }
       main.panels.back().curves.push_back(std::move(curve));
     }
   }

@@ -35,13 +35,14 @@ std::string table_over_x(const std::string& x_label, const std::map<double, std:
 
 std::string panel_tables(const Study& study, const ResultJson& points) {
   std::string out;
-  for (const auto& panel : names_of(points, "panel"))
+  for (const auto& panel : names_of(points, "panel")) {
     out += fmt::format("## {}, {}\n\n{}\n", study.measure.label, panel,
                        table_over_x(study.x_label, xs_of(points), names_of(points, "series"),
                                     [&](const std::string& series, double x, const std::string&) {
                                       const ResultJson* point = find_point(points, panel, series, x);
                                       return point ? plus_minus(*point) : std::string("-");
                                     }));
+  }
   return out;
 }
 
@@ -99,9 +100,10 @@ std::string levels_text(const ResultJson& tests, const TestedPair& pair) {
       if (test["panel"] != panel || test["a"] != pair.a || test["b"] != pair.b || test["meets"].is_null())
         continue;
       ++tested;
-      if (!test["meets"].get<bool>())
+      if (!test["meets"].get<bool>()) {
         missed.push_back(
             fmt::format("{} (p = {})", test["x_text"].get<std::string>(), p_text(test["p"].get<double>())));
+      }
     }
     if (tested == 0) continue;
     out += missed.empty()
@@ -123,30 +125,34 @@ std::string tests_text(const Study& study, const ResultJson& results) {
     std::vector<std::string> columns;
     for (const TestedPair& pair : study.pairs) columns.push_back(column_of(pair.a, pair.b));
     const auto cell = [&](const std::string& column, double, const std::string& text) -> std::string {
-      for (const ResultJson& test : tests)
+      for (const ResultJson& test : tests) {
         if (test["panel"] == panel && test["x_text"] == text &&
             column_of(test["a"].get<std::string>(), test["b"].get<std::string>()) == column)
           return test_cell(test);
+      }
       return "-";
     };
     out += fmt::format("{}:\n\n{}\n", panel,
                        table_over_x(study.x_label, xs_of(results["points"]), columns, cell));
   }
-  for (const TestedPair& pair : study.pairs)
+  for (const TestedPair& pair : study.pairs) {
     out += fmt::format("- The paper, {}: {}.{}\n", column_of(pair.a, pair.b), pair.paper,
                        levels_text(tests, pair));
+  }
   return out + "\n";
 }
 
 // For models that iterate: how many of their solves did not reach the tolerance.
 std::string solves_text(const ResultJson& points) {
   std::string out;
-  for (const ResultJson& point : points)
-    if (point.value("non_converged_solves", int64_t{0}) > 0)
+  for (const ResultJson& point : points) {
+    if (point.value("non_converged_solves", int64_t{0}) > 0) {
       out += fmt::format("- {}, {} at {}: {} in {} run{}\n", point["panel"].get<std::string>(),
                          point["series"].get<std::string>(), point["x_text"].get<std::string>(),
                          point["non_converged_solves"].get<int64_t>(), point["runs_count"].get<int64_t>(),
                          point["runs_count"].get<int64_t>() == 1 ? "" : "s");
+    }
+  }
   const bool counted = std::any_of(points.begin(), points.end(),
                                    [](const ResultJson& p) { return p.contains("non_converged_solves"); });
   if (!counted) return "";
@@ -165,9 +171,10 @@ std::string headline_text(const Study& study, const ResultJson& points) {
   std::string out;
   for (const auto& [series, name] : study.headline) {
     std::vector<std::string> means;
-    for (const auto& panel : panels)
+    for (const auto& panel : panels) {
       if (const ResultJson* point = find_point(points, panel, series, x->first))
         means.push_back(fmt::format("{:.2f}", (*point)["mean"].get<double>()));
+    }
     if (means.size() != panels.size()) continue;
     out += out.empty() ? fmt::format("At {} {} ({}) {} has ", study.x_label, x->second,
                                      fmt::join(panels, " / "), name)
@@ -204,7 +211,7 @@ std::string study_outcome(const ResultJson& results) {
     int64_t checked = 0, holding = 0, not_shown = 0;
   };
   std::vector<std::pair<std::string, Count>> panels;
-  for (const ResultJson& claim : results.at("claims"))
+  for (const ResultJson& claim : results.at("claims")) {
     for (const ResultJson& panel : claim["panels"]) {
       const auto name = panel["panel"].get<std::string>();
       auto at =
@@ -214,6 +221,7 @@ std::string study_outcome(const ResultJson& results) {
       if (panel["verdict"] == "holds") ++at->second.holding;
       if (panel["verdict"] == "not shown") ++at->second.not_shown;
     }
+  }
   if (panels.empty()) return "Of the paper's statements none was checked";
   std::string out;
   for (const auto& [name, count] : panels) {

@@ -40,9 +40,10 @@ bool sees_S(const std::string& model) {
 // One row or none of a model on a data set: the stated equation's, where there are several.
 std::vector<const ResultJson*> rows_on(const ResultJson& table, const std::string& dataset) {
   std::vector<const ResultJson*> out;
-  for (const ResultJson& row : table.at("rows"))
+  for (const ResultJson& row : table.at("rows")) {
     if (row["dataset"] == dataset && (row["model"] != "eignn" || matrix_of(row) == "stated"))
       out.push_back(&row);
+  }
   return out;
 }
 
@@ -72,9 +73,10 @@ std::string ranks_sentence(const ResultJson& table) {
   std::vector<std::string> places;
   for (const auto& [label, dataset] : compared_sets(table)) {
     const Rank rank = rank_of_eignn(table, dataset);
-    if (rank.place > 0)
+    if (rank.place > 0) {
       places.push_back(fmt::format("{} of {} on {} ({:.2f} %{})", ordinal(rank.place), rank.models, label,
                                    rank.mean, head_remark(rank)));
+    }
   }
   if (places.empty()) return "";
   return fmt::format("On the stated graph EIGNN is {}", fmt::join(places, ", "));
@@ -83,10 +85,12 @@ std::string ranks_sentence(const ResultJson& table) {
 // Rows of EIGNN on another matrix than the stated one, with what that is.
 std::string variants_sentence(const ResultJson& table) {
   std::vector<std::string> variants;
-  for (const ResultJson& row : table.at("rows"))
-    if (row["model"] == "eignn" && row.contains("settings") && matrix_of(row) != "stated")
+  for (const ResultJson& row : table.at("rows")) {
+    if (row["model"] == "eignn" && row.contains("settings") && matrix_of(row) != "stated") {
       variants.push_back(
           fmt::format("{:.2f} % on {}", row["mean"].get<double>(), row["label"].get<std::string>()));
+    }
+  }
   if (variants.empty()) return "";
   return fmt::format("; on the directed matrices that validation chose for it alone, it has {}",
                      fmt::join(variants, ", "));
@@ -130,10 +134,11 @@ std::string grid(const ResultJson& table) {
     out += fmt::format("| {} |", variant ? "eignn, variant chosen by validation" : model);
     for (const auto& set : sets) {
       std::string cell = "-";
-      for (const ResultJson& row : table.at("rows"))
+      for (const ResultJson& row : table.at("rows")) {
         if (row["dataset"] == set.second && row["model"] == model && row.contains("paper") &&
             (model == "eignn" && matrix_of(row) != "stated") == variant)
           cell = plus_minus(row) + "<br>" + plus_minus(row["paper"]);
+      }
       out += fmt::format(" {} |", cell);
     }
     out += "\n";
@@ -164,15 +169,18 @@ std::string times(const Experiment& experiment, const ResultJson& table) {
   const auto paper = [](const std::optional<double>& seconds) {
     return seconds ? fmt::format("{:.2f}", *seconds) : std::string("-");
   };
-  for (const ResultJson& row : table.at("rows"))
-    for (const ExperimentRow& known : experiment.rows)
-      if (known.label == row["label"] && known.model == row["model"])
+  for (const ResultJson& row : table.at("rows")) {
+    for (const ExperimentRow& known : experiment.rows) {
+      if (known.label == row["label"] && known.model == row["model"]) {
         out +=
             fmt::format("| {} | {:.3g} | {} | {:.3g} | {} | {} |\n", known.model,
                         median_of_runs(row, "seconds_per_epoch"), paper(known.paper_epoch_s),
                         median_of_runs(row, "preprocess_seconds"), paper(known.paper_preprocess_s),
                         row["runs"][0]["machine"].is_string() ? row["runs"][0]["machine"].get<std::string>()
                                                               : std::string("not noted"));
+      }
+    }
+  }
   return out;
 }
 
@@ -197,9 +205,10 @@ std::string head_of(const ResultJson& row) {
   const std::string head = setting(row, "head", "plain"), norm = setting(row, "norm", "none"),
                     dropout = setting(row, "dropout", "0.0"), count = setting(row, "equilibria", "1");
   std::string out = count == "1" ? "" : count + " equilibria, ";
-  if (head == "residual")
+  if (head == "residual") {
     return out + fmt::format("{} residual blocks of width {}", setting(row, "blocks", "?"),
                              setting(row, "width", "?"));
+  }
   const std::string normed = head == "batch-norm" || norm == "batch" ? "batch norm"
                              : head == "l2" || norm == "l2"          ? "length one"
                              : norm == "layer"                       ? "layer norm"
@@ -263,9 +272,10 @@ std::string to_markdown(const Experiment& experiment, const ResultJson& table) {
   out += "\n## Test figures of each run, in percent\n\n";
   for (const ResultJson& row : table.at("rows")) {
     std::vector<std::string> figures;
-    for (const ResultJson& run : row["runs"])
+    for (const ResultJson& run : row["runs"]) {
       figures.push_back(
           fmt::format("{:.2f}", 100 * run["test_" + row["metric"].get<std::string>()].get<double>()));
+    }
     out += fmt::format("- {}: {}\n", label_of(row), fmt::join(figures, ", "));
   }
   std::vector<ResultJson> runs;

@@ -191,9 +191,10 @@ TEST(Study, SaysWhetherATestMeetsThePapersLevel) {
   const Study study = study_named("chains-binary");
   const ResultJson results = with_provenance(run_study(study, options, pretend, {}));
   std::map<std::pair<std::string, std::string>, ResultJson> meets;
-  for (const ResultJson& test : results["tests"])
+  for (const ResultJson& test : results["tests"]) {
     if (test["panel"] == "directed")
       meets[{test["a"].get<std::string>(), test["x_text"].get<std::string>()}] = test["meets"];
+  }
   EXPECT_TRUE((meets[{"eignn", "10"}].is_null()));  // the paper speaks of lengths above 20
   EXPECT_EQ((meets[{"eignn", "30"}]), true);        // 100 and 89 ± 1
   EXPECT_EQ((meets[{"ignn", "30"}]), true);         // 89 and 51

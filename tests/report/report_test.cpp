@@ -54,11 +54,12 @@ double exact_trend_p(const std::vector<std::vector<double>>& groups) {
     size_t start = 0;
     for (const auto& group : groups) {
       const size_t end = start + group.size();
-      for (size_t i = start; i < end; ++i)
+      for (size_t i = start; i < end; ++i) {
         for (size_t j = end; j < order.size(); ++j) {
           const double a = values[order[i]], b = values[order[j]];
           count += b < a ? 1 : a == b ? 0.5 : 0;
         }
+      }
       start = end;
     }
     return count;
