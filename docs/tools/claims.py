@@ -191,9 +191,11 @@ def claims():
            f"where noise leaves nothing of the class: {page('noise')}", "averages over a chain tell chains apart by their noise")
     sets = ("Cornell", "Texas", "Wisconsin")
     least = min(tables.row(s)["p"] for s in sets)
+    seeds = {row["dataset"]: row["test_mean"] for row in result("universities-seeds")["rows"]}
     yield ("EIGNN's accuracy on Cornell, Texas and Wisconsin", expect(least > 0.05, "holds"),
            ", ".join(f"{tables.mean(s):.1f}" for s in sets) + " % for " + ", ".join(f"{tables.row(s)['paper']['mean']:.1f}" for s in sets)
-           + f"; p is {least:.2f} or more: {page('heterophilic')}", "")
+           + f"; p is {least:.2f} or more: {page('heterophilic')}. Over five seeds " + ", ".join(f"{seeds[s.lower()]:.1f}" for s in sets)
+           + " %: [universities-seeds](results/universities-seeds.json)", "")
     places = {s: tables.place(s) for s in ("cornell", "texas", "wisconsin", "chameleon", "squirrel")}
     yield ("EIGNN is the best of ten models on Cornell and Wisconsin",
            expect(places["cornell"][0] == 1 and places["wisconsin"][0] == 2, "holds on Cornell, **fails** on Wisconsin"),
@@ -282,11 +284,13 @@ def figures():
         mean, std = of_ten_splits(name)
         yield experiments, f"{mean:.2f} ± {std:.2f} % on {name.capitalize()}"
     best = {}
-    for trial in result("search-stacks")["ten_splits"]:
-        if trial["val_mean"] > best.get(trial["dataset"], {"val_mean": 0})["val_mean"]:
-            best[trial["dataset"]] = trial
-    for name, trial in best.items():
-        yield experiments, f"| {name} | {100 * trial['test_mean']:.2f} ± {100 * trial['test_std']:.2f} |"
+    stacks = result("search-stacks")
+    trials = [(t["dataset"], *(100 * t[key] for key in ("val_mean", "test_mean", "test_std"))) for t in stacks["ten_splits"]]
+    trials += [(t["dataset"], t["val_mean"], t["test_mean"], t["test_std"]) for t in stacks["ten_splits_gpu"]["rows"]]
+    for name, *trial in trials:
+        best[name] = max(best.get(name, trial), trial)  # by validation
+    for name, (_, test, deviation) in best.items():
+        yield experiments, f"| {name} | {test:.2f} ± {deviation:.2f} |"
     chameleon, squirrel = (of_ten_splits(name)[0] for name in ("chameleon", "squirrel"))
     yield "README.md", (f"have {chameleon:.1f} % on Chameleon and {squirrel:.1f} % on Squirrel, and PPI reaches {100 * both['test_micro_f1']:.2f}")
     ours = {d["dataset"]: d for d in result("bench-heterophilic")["datasets"]}
