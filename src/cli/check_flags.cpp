@@ -364,6 +364,11 @@ void check(const CLI::App& command, ReproduceFlags& flags) {
   if (settings.count("seed")) throw UsageError("the seeds are 0, 1, … (--seed); say how many with --seeds");
   TrainConfig probe;
   settle(probe, flags.settings);
+  if (flags.redraw && (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty() ||
+                       flags.seeds > 0 || flags.jobs > 0 || !settings.empty())) {
+    throw UsageError(
+        "nothing is run (--redraw), so that only --quick, --out and --json go with it; leave the others out");
+  }
   if (flags.name == "all" && (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty()))
     throw UsageError("these belong to one experiment (--models, --rows, --lengths); give them with its name");
 }

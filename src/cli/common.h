@@ -36,6 +36,7 @@ void add_reproduce(CLI::App& app);
 void add_report(CLI::App& app);
 void add_fetch(CLI::App& app);
 void add_completion(CLI::App& app);
+void add_manual(CLI::App& app);
 
 /// Makes a command. set_work() sets its callback, which first refuses unknown flags and words (suggesting the
 /// nearest flag) and then calls `work`.

@@ -7,22 +7,12 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/definitions.h"
 #include "graph/nearest_name.h"
 
 namespace eignn::cli {
 
 namespace {
-
-// One command: its words ("bench chains"; "" for eignn itself), and the subcommands and flags that may
-// follow.
-struct Completions {
-  struct Word {
-    std::string text, help;
-    bool takes_value;
-  };
-  std::string path;
-  std::vector<Word> commands, flags;
-};
 
 // The help as one short line, without characters that have a meaning in the shells' syntax.
 std::string in_short(const std::string& help) {
@@ -36,30 +26,28 @@ std::string in_short(const std::string& help) {
   return line.substr(0, space == std::string::npos ? longest : space);
 }
 
-void collect(const CLI::App& app, const std::string& path, std::vector<Completions>& all) {
-  Completions here{path, {}, {}};
-  const auto commands =
-      app.get_subcommands([](const CLI::App* command) { return !command->get_name().empty(); });
-  for (const auto* command : commands)
-    here.commands.push_back({command->get_name(), in_short(command->get_description()), false});
-  for (const auto* option : app.get_options())
-    for (const auto& name : option->get_lnames())
-      here.flags.push_back(
-          {"--" + name, in_short(option->get_description()), option->get_items_expected_max() > 0});
-  all.push_back(here);
-  for (const auto* command : commands)
-    collect(*command, path.empty() ? command->get_name() : path + " " + command->get_name(), all);
-}
-
-std::string texts(const Completions& of) {
-  std::string words;
-  for (const auto* list : {&of.commands, &of.flags})
-    for (const auto& word : *list) words += (words.empty() ? "" : " ") + word.text;
+// What may follow a command's words: subcommands and flags.
+struct Word {
+  std::string text, help;
+  bool takes_value;
+};
+std::vector<Word> words_after(const CommandDefinition& command) {
+  std::vector<Word> words;
+  for (const auto& [name, description] : command.commands)
+    words.push_back({name, in_short(description), false});
+  for (const FlagDefinition& flag : command.flags)
+    if (!flag.positional) words.push_back({flag.name, in_short(flag.help), !flag.type.empty()});
   return words;
 }
 
+std::string texts(const CommandDefinition& command) {
+  std::string out;
+  for (const Word& word : words_after(command)) out += (out.empty() ? "" : " ") + word.text;
+  return out;
+}
+
 // The command is identified by the words before the first flag.
-std::string bash(const std::vector<Completions>& all) {
+std::string bash(const std::vector<CommandDefinition>& all) {
   std::string text =
       "# eignn completion bash: source it, or put it into /etc/bash_completion.d\n"
       "_eignn() {\n"
@@ -79,7 +67,7 @@ std::string bash(const std::vector<Completions>& all) {
   return text;
 }
 
-std::string zsh(const std::vector<Completions>& all) {
+std::string zsh(const std::vector<CommandDefinition>& all) {
   std::string text =
       "#compdef eignn\n"
       "# eignn completion zsh: put it into a folder of $fpath as _eignn\n"
@@ -93,8 +81,7 @@ std::string zsh(const std::vector<Completions>& all) {
       "  case $path_so_far in\n";
   for (const auto& command : all) {
     text += fmt::format("    '{}') answers=(", command.path);
-    for (const auto* list : {&command.commands, &command.flags})
-      for (const auto& word : *list) text += fmt::format(" '{}:{}'", word.text, word.help);
+    for (const Word& word : words_after(command)) text += fmt::format(" '{}:{}'", word.text, word.help);
     text += ") ;;\n";
   }
   text +=
@@ -105,7 +92,7 @@ std::string zsh(const std::vector<Completions>& all) {
   return text;
 }
 
-std::string fish(const std::vector<Completions>& all) {
+std::string fish(const std::vector<CommandDefinition>& all) {
   std::string text = "# eignn completion fish: put it into ~/.config/fish/completions/eignn.fish\n";
   for (const auto& command : all) {
     std::string condition = "__fish_use_subcommand";
@@ -114,11 +101,13 @@ std::string fish(const std::vector<Completions>& all) {
       if (const size_t space = command.path.find(' '); space != std::string::npos)
         condition += "; and __fish_seen_subcommand_from " + command.path.substr(space + 1);
     }
-    for (const auto& word : command.commands)
-      text += fmt::format("complete -c eignn -f -n '{}' -a {} -d '{}'\n", condition, word.text, word.help);
-    for (const auto& word : command.flags)
-      text += fmt::format("complete -c eignn -n '{}' -l {}{} -d '{}'\n", condition, word.text.substr(2),
-                          word.takes_value ? " -r" : "", word.help);
+    for (const Word& word : words_after(command)) {
+      const bool flag = word.text.rfind("--", 0) == 0;
+      text +=
+          flag ? fmt::format("complete -c eignn -n '{}' -l {}{} -d '{}'\n", condition, word.text.substr(2),
+                             word.takes_value ? " -r" : "", word.help)
+               : fmt::format("complete -c eignn -f -n '{}' -a {} -d '{}'\n", condition, word.text, word.help);
+    }
   }
   return text;
 }
@@ -137,8 +126,7 @@ void add_completion(CLI::App& app) {
     if (shell->empty()) throw UsageError("no shell is named (eignn completion); name bash, zsh or fish");
     if (std::find(shells.begin(), shells.end(), *shell) == shells.end())
       throw unknown_name("shell", "eignn completion", *shell, shells);
-    std::vector<Completions> all;
-    collect(app, "", all);
+    const auto all = definitions_of(app);
     fmt::print("{}", *shell == "bash" ? bash(all) : *shell == "zsh" ? zsh(all) : fish(all));
   });
 }

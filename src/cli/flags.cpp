@@ -337,6 +337,7 @@ void add_reproduce(CLI::App& app) {
                   "  eignn reproduce ppi --models eignn,gat --device cuda --tf32 on\n"
                   "  eignn reproduce limitations --quick\n"
                   "  eignn reproduce all --quick\n"
+                  "  eignn reproduce chains-binary --redraw\n"
                   "Interrupted, the same command goes on where it stopped. heterophilic, attacks, ppi, "
                   "limitations and all "
                   "need the data sets: eignn fetch --list.");
@@ -355,6 +356,8 @@ void add_reproduce(CLI::App& app) {
       "--quick", flags->quick,
       "A taste: fewer lengths and seeds; heterophilic, attacks: two splits, fewer epochs; ppi: four "
       "training graphs, 50 epochs (docs/experiments.md)");
+  command->add_flag("--redraw", flags->redraw,
+                    "Run nothing: write the pages, figures and verdicts anew from the results in --out");
   add_whole(*command, "--seeds", flags->seeds,
             "Runs of every point or split, seeds 0, 1, …; when not given as many as in the paper");
   flags->settings.add(*command, std::vector<std::string>{"epochs"});

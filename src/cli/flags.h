@@ -95,7 +95,7 @@ struct ReproduceFlags {
   std::vector<int64_t> length_list;
   SettingFlags settings;
   int64_t seeds = 0, jobs = 0;
-  bool quick = false, json = false;
+  bool quick = false, redraw = false, json = false;
 };
 
 struct ReportFlags {

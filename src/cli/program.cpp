@@ -106,6 +106,7 @@ int run(int argc, char** argv) {
   add_bench(app);
   add_fetch(app);
   add_completion(app);
+  add_manual(app);
 
   if (argc > 1 && argv[1][0] != '-') require_known_word(argv[1], app, "command", "eignn");
   if (argc > 2 && std::string(argv[1]) == "bench" && argv[2][0] != '-')

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "cli/flags.h"
@@ -85,7 +86,7 @@ std::vector<std::string> draw_plots(const std::vector<LinePlot>& plots, const st
 }
 
 std::string stem_of(const Reproduction& experiment, const ReproduceFlags& flags) {
-  return experiment.name + (flags.quick ? "-quick" : "");
+  return file_stem(experiment.name, flags.quick);
 }
 
 // Holds the results of an experiment in the folder of --out, in which other experiments may be at work.
@@ -98,6 +99,17 @@ struct Written {
   ResultJson results;
   std::string page, page_file;
 };
+
+// Writes the page, the figures and the JSON of these results.
+Written write_results(const Reproduction& experiment, const ReproduceFlags& flags, ResultJson results) {
+  const std::string stem = stem_of(experiment, flags);
+  const auto figures = draw_plots(experiment.plots(results), flags.out, stem);
+  Written written{std::move(results), "", stem + ".md"};
+  written.page = experiment.page(written.results, figures);
+  write_file_atomically(fmt::format("{}/{}.json", flags.out, stem), written.results.dump() + "\n");
+  write_file_atomically(fmt::format("{}/{}", flags.out, written.page_file), written.page);
+  return written;
+}
 
 Written run_one(const Reproduction& experiment, const ReproduceOptions& options, const ReproduceFlags& flags,
                 const std::string& self) {
@@ -123,12 +135,57 @@ Written run_one(const Reproduction& experiment, const ReproduceOptions& options,
                            {"machine", machine_name()},
                            {"version", version()},
                            {"table_commit", built_commit()}};
-  const std::string stem = stem_of(experiment, flags);
-  const auto figures = draw_plots(experiment.plots(results), flags.out, stem);
-  Written written{results, experiment.page(results, figures), stem + ".md"};
-  write_file_atomically(fmt::format("{}/{}.json", flags.out, stem), results.dump() + "\n");
-  write_file_atomically(fmt::format("{}/{}", flags.out, written.page_file), written.page);
-  return written;
+  return write_results(experiment, flags, std::move(results));
+}
+
+std::string results_file(const Reproduction& experiment, const ReproduceFlags& flags) {
+  return fmt::format("{}/{}.json", flags.out, stem_of(experiment, flags));
+}
+
+// --redraw: from the results of an earlier call.
+Written redraw_one(const Reproduction& experiment, const ReproduceFlags& flags) {
+  const std::string file = results_file(experiment, flags);
+  ResultJson results = ResultJson::parse(read_whole_file(file), nullptr, /*allow_exceptions=*/false);
+  if (!results.is_object() || results.value("experiment", ResultJson()) != experiment.name) {
+    throw DataError(file, "", fmt::format("it has no results of {}", experiment.name),
+                    fmt::format("make it with eignn reproduce {}", experiment.name));
+  }
+  try {
+    if (experiment.renew) experiment.renew(results);
+    return write_results(experiment, flags, std::move(results));
+  } catch (const nlohmann::json::exception& error) {
+    throw DataError(file, "", fmt::format("its results are not whole: {}", error.what()), "run it again");
+  }
+}
+
+void write_index(const ReproduceFlags& flags, const std::vector<IndexEntry>& entries) {
+  write_file_atomically(fmt::format("{}/{}.md", flags.out, file_stem("index", flags.quick)),
+                        index_page(entries, flags.quick));
+}
+
+void say_index(const ReproduceFlags& flags, const std::vector<IndexEntry>& entries, const Json& together) {
+  if (flags.json) return print_json(together);
+  fmt::print("{}\nwritten: {}/{}.md\n", index_page(entries, flags.quick), flags.out,
+             file_stem("index", flags.quick));
+}
+
+// Experiments without results in --out are listed as not run.
+void redraw_all(const ReproduceFlags& flags) {
+  std::vector<IndexEntry> entries;
+  Json together = Json::object();
+  const FolderLock index_lock = lock_of_results(file_stem("index", flags.quick), flags);
+  for (const Reproduction& experiment : reproductions()) {
+    if (!std::filesystem::exists(results_file(experiment, flags))) {
+      entries.push_back({experiment.title, "", ""});
+      continue;
+    }
+    const FolderLock lock = lock_of_results(stem_of(experiment, flags), flags);
+    const Written written = redraw_one(experiment, flags);
+    entries.push_back({experiment.title, written.page_file, experiment.outcome(written.results)});
+    together[experiment.name] = written.results;
+  }
+  write_index(flags, entries);
+  say_index(flags, entries, together);
 }
 
 void run_all(const ReproduceOptions& options, const ReproduceFlags& flags) {
@@ -144,7 +201,7 @@ void run_all(const ReproduceOptions& options, const ReproduceFlags& flags) {
   std::vector<FolderLock> locks;
   for (const Reproduction& experiment : reproductions())
     locks.push_back(lock_of_results(stem_of(experiment, flags), flags));
-  locks.push_back(lock_of_results("index", flags));
+  locks.push_back(lock_of_results(file_stem("index", flags.quick), flags));
   std::vector<IndexEntry> entries;
   Json together = Json::object();
   for (const Reproduction& experiment : reproductions()) {
@@ -152,17 +209,27 @@ void run_all(const ReproduceOptions& options, const ReproduceFlags& flags) {
     const Written written = run_one(experiment, for_this(experiment), flags, self);
     entries.push_back({experiment.title, written.page_file, experiment.outcome(written.results)});
     together[experiment.name] = written.results;
-    write_file_atomically(flags.out + "/index.md", index_page(entries));
+    write_index(flags, entries);
   }
-  if (flags.json) return print_json(together);
-  fmt::print("{}\nwritten: {}/index.md\n", index_page(entries), flags.out);
+  say_index(flags, entries, together);
+}
+
+void say_written(const ReproduceFlags& flags, const Written& written) {
+  if (flags.json) return print_json(written.results);
+  const std::string page = flags.out + "/" + written.page_file;
+  fmt::print("{}\nwritten: {}.json, {}\n", written.page, page.substr(0, page.size() - 3), page);
 }
 
 }  // namespace
 
 void run_reproduce(const ReproduceFlags& flags) {
+  if (flags.redraw && flags.name == "all") return redraw_all(flags);
   if (flags.name == "all") return run_all(options_of(flags), flags);
   const Reproduction& experiment = reproduction(flags.name);
+  if (flags.redraw) {
+    const FolderLock lock = lock_of_results(stem_of(experiment, flags), flags);
+    return say_written(flags, redraw_one(experiment, flags));
+  }
   ReproduceOptions options = options_of(flags);
   options.models = flags.models == "all" ? experiment.models : flags.model_list;
   options.runs = runs_folder(flags, experiment);
@@ -171,10 +238,7 @@ void run_reproduce(const ReproduceFlags& flags) {
   const std::string self = command_of(flags, options);
   share_cores(experiment, flags, options);
   const FolderLock lock = lock_of_results(stem_of(experiment, flags), flags);
-  const Written written = run_one(experiment, options, flags, self);
-  if (flags.json) return print_json(written.results);
-  const std::string page = flags.out + "/" + written.page_file;
-  fmt::print("{}\nwritten: {}.json, {}\n", written.page, page.substr(0, page.size() - 3), page);
+  say_written(flags, run_one(experiment, options, flags, self));
 }
 
 }  // namespace eignn::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -265,10 +266,40 @@ ResultJson to_json(const AttackTable& table) {
   return json;
 }
 
+namespace {
+
+// What was asked, and what came out.
+std::string opening(const ResultJson& table) {
+  std::string out =
+      "How accurate do EIGNN, H2GCN and IGNN stay when each test node's features are changed a little "
+      "against it?";
+  std::map<std::string, std::array<int64_t, 2>> by_attack;  // orderings: all, met
+  for (const ResultJson& o : table.at("orderings")) {
+    auto& [all, met] = by_attack[o["attack"].get<std::string>()];
+    ++all;
+    met += o["met"].get<bool>();
+  }
+  std::string attacks;
+  for (const PaperAttack& attack : paper_attacks()) {
+    if (const auto at = by_attack.find(attack.label); at != by_attack.end()) {
+      attacks += fmt::format("{}{} of {} under {}", attacks.empty() ? "" : ", ", at->second[1], at->second[0],
+                             attack.label);
+    }
+  }
+  if (!attacks.empty()) {
+    out +=
+        fmt::format(" Of the {} orderings of models that follow from the paper's table {} are ours too: {}.",
+                    table.at("orderings").size(), orderings_met(table), attacks);
+  }
+  return out + "\n\n";
+}
+
+}  // namespace
+
 std::string attack_page(const ResultJson& table, const std::string& provenance) {
   const ResultJson& rows = table.at("rows");
   std::string out =
-      "# Attacks on the features\n\n"
+      "# Attacks on the features\n\n" + opening(table) +
       "Accuracy in percent, mean ± standard deviation over the splits. Each correctly classified test node "
       "is attacked by itself, in its own normalised row, without clipping or a random start; misclassified "
       "test nodes count as wrong. PGD takes 15 steps of a tenth of ε. Definitions: docs/attacks.md.\n\n";

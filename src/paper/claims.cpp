@@ -4,9 +4,13 @@
 
 #include <cmath>
 
+#include "run/statistics.h"
+
 namespace eignn {
 
 namespace {
+
+constexpr double significant = 0.05;
 
 const std::map<double, PointFigure>& curve_of(const PanelFigures& panel, const std::string& series) {
   static const std::map<double, PointFigure> none;
@@ -45,7 +49,17 @@ void check_pairs(const PanelFigures& panel, const std::string& a, const std::str
   }
 }
 
+Series series_of(const PointFigure& figure) {
+  const MeanOfRuns m = mean_of_runs(figure.runs);
+  return {m.mean, m.std, static_cast<double>(figure.runs.size())};
+}
+
 }  // namespace
+
+const char* Checked::verdict() const {
+  if (!breaches.empty()) return "fails";
+  return controls.empty() ? "holds" : "not shown";
+}
 
 Claim reaches(std::string text, std::string series, double level, Range range) {
   return {std::move(text), [=](const PanelFigures& panel) {
@@ -90,14 +104,20 @@ Claim falls(std::string text, std::vector<std::string> series, Range range) {
   return {std::move(text), [=](const PanelFigures& panel) {
             Checked out;
             for (const auto& name : series) {
-              const auto& curve = curve_of(panel, name);
-              const auto first = curve.lower_bound(range.from), end = curve.upper_bound(range.to);
-              if (first == end || std::next(first) == end) continue;
-              const PointFigure &a = first->second, &b = std::prev(end)->second;
+              std::vector<std::vector<double>> groups;
+              std::string first, last;
+              for (const auto& [x, figure] : curve_of(panel, name)) {
+                if (!inside(range, x)) continue;
+                if (groups.empty()) first = figure.x_text;
+                last = figure.x_text;
+                groups.push_back(figure.runs);
+              }
+              if (groups.size() < 2) continue;
               ++out.points;
-              if (!(b.mean < a.mean - 1))
-                out.breaches.push_back(
-                    fmt::format("{} {:.2f} at {}, {:.2f} at {}", name, a.mean, a.x_text, b.mean, b.x_text));
+              const double p = falling_trend_p(groups);
+              const std::string found =
+                  fmt::format("{} from {} to {}, trend test p = {}", name, first, last, p_text(p));
+              (p < significant ? out.evidence : out.breaches).push_back(found);
             }
             return out;
           }};
@@ -115,6 +135,24 @@ Claim loss_stays(std::string text, std::string series, double level, Range range
             }
             return out;
           }};
+}
+
+Claim unless_control_has_it(Claim claim, const std::string& higher, const std::string& lower, Range control) {
+  return {
+      std::move(claim.text), [=, check = std::move(claim.check)](const PanelFigures& panel) {
+        Checked out = check(panel);
+        const auto& other = curve_of(panel, lower);
+        for (const auto& [x, figure] : curve_of(panel, higher)) {
+          const auto at = other.find(x);
+          if (at == other.end() || !inside(control, x)) continue;
+          const double p = welch_p(series_of(figure), series_of(at->second));
+          if (figure.mean > at->second.mean && p < significant) {
+            out.controls.push_back(fmt::format("{} {:.2f} and {} {:.2f} at {}, p = {}", higher, figure.mean,
+                                               lower, at->second.mean, figure.x_text, p_text(p)));
+          }
+        }
+        return out;
+      }};
 }
 
 }  // namespace eignn

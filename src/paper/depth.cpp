@@ -23,6 +23,7 @@ std::vector<StudyPoint> deep_points(const std::vector<std::string>& models,
 
 Study depth_study() {
   Study study;
+  study.chance = 50;
   study.x_label = "chain length";
   for (int64_t length = 10; length <= 100; length += 10) study.lengths.push_back(length);
   study.lengths.insert(study.lengths.end(), {150, 200});
@@ -37,6 +38,12 @@ Study finite_depth() {
   Study study = depth_study();
   study.name = "finite-depth";
   study.title = "IGNN cut to as many layers as the chain has nodes";
+  study.question =
+      "Is IGNN better off when its recurrence ends after as many steps as the chain has nodes, instead of at "
+      "its "
+      "fixed point?";
+  study.headline = {{"ignn-finite", "IGNN-finite"}, {"ignn", "IGNN"}};
+  study.headline_x = "100";
   study.text =
       "Chains with two classes. IGNN-finite is IGNN's recurrence, with shared weights, for as many steps as "
       "a chain has "
@@ -48,7 +55,7 @@ Study finite_depth() {
       is_above("IGNN-finite beats IGNN from a length of about 40 on.", "ignn-finite", {"ignn"}, {40, 1e9}),
       loss_stays("IGNN's training loss does not fall at lengths 50 to 100 (here: stays above 0.9 ln 2).",
                  "ignn", std::log(2.0), {50, 100})};
-  study.pairs = {{"ignn", "ignn-finite", "p < 0.05 (lengths above 40)"}};
+  study.pairs = {{"ignn-finite", "ignn", "p < 0.05 at lengths above 40", TestedLevel{0.05, {41, 1e9}}}};
   study.loss_lengths = {50, 100};
   return study;
 }
@@ -58,6 +65,9 @@ Study oversmoothing() {
   study.name = "oversmoothing";
   study.quick_lengths = {10, 50};
   study.title = "Oversmoothing: depth equal to chain length";
+  study.question =
+      "Does a model with as many layers as the chain has nodes carry the class to the chain's end?";
+  study.headline = {{"appnp", "APPNP"}, {"jknet", "JKNet"}, {"gcnii", "GCNII"}};
   study.text =
       "Chains with two classes. APPNP with as many steps, JKNet and GCNII with as many layers as a chain has "
       "nodes, so that the class is within their reach. PPNP is what APPNP tends to with ever more steps, "

@@ -54,6 +54,9 @@ Study efficiency_study() {
   Study study;
   study.name = "efficiency";
   study.title = "Time of an epoch";
+  study.question =
+      "How long does an epoch of EIGNN, IGNN and IGNN-finite take on chains of the paper's four sizes?";
+  study.headline = {{"eignn", "EIGNN"}, {"ignn", "IGNN"}, {"ignn-finite", "IGNN-finite"}};
   study.text =
       "Chains with two classes, (nodes in a chain, chains of each class). Milliseconds of an epoch, a "
       "training step and "
@@ -68,7 +71,7 @@ Study efficiency_study() {
   study.x_label = "size";
   study.seeds = 3;
   study.quick_seeds = 1;
-  study.measure = {&RunResult::seconds_per_epoch, "ms per epoch", 1000};
+  study.measure = {&RunResult::seconds_per_epoch, "ms per epoch", 1000, "seconds_per_epoch", "ms"};
   study.timed = true;
   study.points = timed_points;
   study.claims = {is_above("IGNN takes longer than EIGNN at every size.", "ignn", {"eignn"}),

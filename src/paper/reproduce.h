@@ -24,12 +24,14 @@ struct ExperimentRow {
   std::optional<PaperFigure> paper;
   std::string remark;  // a note on this figure for the page
   std::string model = "eignn";
+  std::optional<double> paper_epoch_s = {}, paper_preprocess_s = {};  // the paper's times
 };
 
 struct Experiment {
   std::string name, title;
   std::vector<ExperimentRow> rows;
-  std::string text;  // introduction of the page
+  std::string question;  // the page's first sentence
+  std::string text;      // how it was done
 };
 
 /// The tables: "heterophilic" and "ppi".
@@ -55,6 +57,20 @@ ResultJson short_form(const RunResult& run);
 /// Runs the jobs that are not finished yet and returns the table's JSON, without its provenance.
 ResultJson reproduce(const Experiment& experiment, const ReproduceOptions& options, const JobRunner& runner,
                      const OnRun& on_run);
+
+/// The matrix that a row's model sees, by the settings of the row: "stated" for the paper's, D^-1/2 (A+I)
+/// D^-1/2 of the undirected graph.
+std::string matrix_of(const ResultJson& row);
+/// What stands between EIGNN's states and its scores: "f = B Z".
+std::string head_of(const ResultJson& row);
+/// The rank of EIGNN's mean among all models of the table on this data set's stated matrix.
+struct Rank {
+  int64_t place = 0, models = 0;  // place 0: EIGNN was not run there
+  double mean = 0;
+  std::string head;
+  std::vector<std::string> ahead;  // "gcn 65.99", the best first
+};
+Rank rank_of_eignn(const ResultJson& table, const std::string& dataset);
 
 /// The Markdown page: our figures, the paper's, the difference, its significance, and the provenance.
 std::string to_markdown(const Experiment& experiment, const ResultJson& table);

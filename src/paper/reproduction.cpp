@@ -64,10 +64,25 @@ std::string made_by(const ResultJson& results, const std::vector<ResultJson>& ru
                      results.at("quick").get<bool>() ? "-quick" : "");
 }
 
-std::string index_page(const std::vector<IndexEntry>& entries) {
-  std::string out = "# The paper's experiments, run again\n\n";
-  for (const IndexEntry& entry : entries)
-    out += fmt::format("- [{}]({}): {}.\n", entry.title, entry.page, entry.outcome);
+std::string file_stem(const std::string& name, bool quick) {
+  return name + (quick ? "-quick" : "");
+}
+
+std::string index_page(const std::vector<IndexEntry>& entries, bool quick) {
+  std::string out =
+      quick ? "# The paper's experiments in short\n\nWhat do all experiments give with fewer lengths, seeds, "
+              "splits and epochs than the paper? They show that everything runs; the figures to quote are "
+              "those "
+              "of the [full runs](index.md).\n\n"
+            : "# The paper's experiments, run again\n\nWhich figures and statements of the EIGNN paper come "
+              "out "
+              "when its equation is solved exactly? Each page below has ours beside the paper's, the "
+              "statements "
+              "that fail too; the [quick runs](index-quick.md) are apart.\n\n";
+  for (const IndexEntry& entry : entries) {
+    out += entry.page.empty() ? fmt::format("- {}: not run yet.\n", entry.title)
+                              : fmt::format("- [{}]({}): {}.\n", entry.title, entry.page, entry.outcome);
+  }
   return out;
 }
 

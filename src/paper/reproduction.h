@@ -46,6 +46,8 @@ struct Reproduction {
   std::function<void(const ReproduceOptions&)> check;
   /// Runs the jobs that are not finished yet and returns the results, without their provenance.
   std::function<ResultJson(const ReproduceOptions&, const JobRunner&, const OnRun&)> run;
+  /// Makes what follows from the runs anew, such as tests and verdicts; nothing to do when not set.
+  std::function<void(ResultJson&)> renew;
   std::function<std::vector<LinePlot>(const ResultJson&)> plots;
   /// The Markdown page; `figures` are the files of the plots.
   std::function<std::string(const ResultJson&, const std::vector<std::string>& figures)> page;
@@ -64,10 +66,12 @@ void check_options(const Reproduction& experiment, const ReproduceOptions& optio
 /// "Made by …": the command, and the commits and machines of the runs.
 std::string made_by(const ResultJson& results, const std::vector<ResultJson>& runs);
 
-/// A line of the index: the title with a link to `page`, and the outcome.
+/// A line of the index: the title with a link to `page`, and the outcome. Without a page: not run yet.
 struct IndexEntry {
   std::string title, page, outcome;
 };
-std::string index_page(const std::vector<IndexEntry>& entries);
+/// The name without a suffix of an experiment's files, or of the index: "noise", "noise-quick".
+std::string file_stem(const std::string& name, bool quick);
+std::string index_page(const std::vector<IndexEntry>& entries, bool quick);
 
 }  // namespace eignn

@@ -104,57 +104,49 @@ ResultJson point_json(const Study& study, const StudyPoint& point, const std::ve
   return json;
 }
 
-// The panels' names and the series' names, in the order of the points.
-std::vector<std::string> names_of(const ResultJson& points, const char* key) {
-  std::vector<std::string> names;
-  for (const ResultJson& point : points) {
-    const std::string name = point.at(key).get<std::string>();
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
-const ResultJson* find_point(const ResultJson& points, const std::string& panel, const std::string& series,
-                             double x) {
-  for (const ResultJson& point : points)
-    if (point["panel"] == panel && point["series"] == series && point["x"].get<double>() == x) return &point;
-  return nullptr;
-}
-
-std::map<double, std::string> xs_of(const ResultJson& points) {
-  std::map<double, std::string> xs;
-  for (const ResultJson& point : points) xs[point["x"].get<double>()] = point["x_text"].get<std::string>();
-  return xs;
-}
-
 Series series_of(const ResultJson& point) {
   return {point["mean"].get<double>(), point["std"].get<double>(),
           static_cast<double>(point["runs_count"].get<int64_t>())};
 }
 
+// The paper's level holds at this x: whether ours meets it. Null where the paper says nothing.
+ResultJson meets_level(const TestedPair& pair, double x, double mean_a, double mean_b, double p) {
+  if (!pair.level || x < pair.level->range.from || x > pair.level->range.to || !std::isfinite(p)) return {};
+  return mean_a > mean_b && p < pair.level->p;
+}
+
 ResultJson tests_of(const Study& study, const ResultJson& points) {
   ResultJson tests = ResultJson::array();
-  for (const auto& panel : names_of(points, "panel"))
-    for (const TestedPair& pair : study.pairs)
+  for (const auto& panel : names_of(points, "panel")) {
+    for (const TestedPair& pair : study.pairs) {
       for (const auto& [x, text] : xs_of(points)) {
         const ResultJson *a = find_point(points, panel, pair.a, x), *b = find_point(points, panel, pair.b, x);
-        if (a && b)
-          tests.push_back({{"panel", panel},
-                           {"a", pair.a},
-                           {"b", pair.b},
-                           {"x_text", text},
-                           {"p", number_or_null(welch_p(series_of(*a), series_of(*b)))},
-                           {"paper", pair.paper}});
+        if (!a || !b) continue;
+        const Series of_a = series_of(*a), of_b = series_of(*b);
+        const double p = welch_p(of_a, of_b);
+        tests.push_back({{"panel", panel},
+                         {"a", pair.a},
+                         {"b", pair.b},
+                         {"x_text", text},
+                         {"p", number_or_null(p)},
+                         {"paper", pair.paper},
+                         {"meets", meets_level(pair, x, of_a.mean, of_b.mean, p)}});
       }
+    }
+  }
   return tests;
 }
 
-PanelFigures figures_of(const ResultJson& points, const std::string& panel) {
+PanelFigures figures_of(const Measure& measure, const ResultJson& points, const std::string& panel) {
   PanelFigures out;
-  for (const ResultJson& point : points)
-    if (point["panel"] == panel)
-      out[point["series"].get<std::string>()][point["x"].get<double>()] = {
-          point["mean"].get<double>(), point["train_loss"].get<double>(), point["x_text"].get<std::string>()};
+  for (const ResultJson& point : points) {
+    if (point["panel"] != panel) continue;
+    PointFigure figure{point["mean"].get<double>(), point["train_loss"].get<double>(),
+                       point["x_text"].get<std::string>()};
+    for (const ResultJson& run : point["runs"])
+      figure.runs.push_back(measure.scale * run.at(measure.key).get<double>());
+    out[point["series"].get<std::string>()][point["x"].get<double>()] = std::move(figure);
+  }
   return out;
 }
 
@@ -163,10 +155,14 @@ ResultJson claims_of(const Study& study, const ResultJson& points) {
   for (const Claim& claim : study.claims) {
     ResultJson json = {{"text", claim.text}, {"panels", ResultJson::array()}};
     for (const auto& panel : names_of(points, "panel")) {
-      const Checked checked = claim.check(figures_of(points, panel));
-      if (checked.points > 0)
-        json["panels"].push_back(
-            {{"panel", panel}, {"points", checked.points}, {"breaches", checked.breaches}});
+      const Checked checked = claim.check(figures_of(study.measure, points, panel));
+      if (checked.points == 0) continue;
+      json["panels"].push_back({{"panel", panel},
+                                {"points", checked.points},
+                                {"verdict", checked.verdict()},
+                                {"breaches", checked.breaches}});
+      if (!checked.evidence.empty()) json["panels"].back()["evidence"] = checked.evidence;
+      if (!checked.controls.empty()) json["panels"].back()["controls"] = checked.controls;
     }
     claims.push_back(std::move(json));
   }
@@ -206,6 +202,17 @@ ResultJson loss_curves(const Study& study, const std::vector<StudyPoint>& points
   return curves;
 }
 
+// The name of a model as its paper writes it; of other series the name itself.
+std::string shown_name(const std::string& series) {
+  static const std::map<std::string, std::string> names = {
+      {"eignn", "EIGNN"}, {"ignn", "IGNN"},  {"ignn-finite", "IGNN-finite"},
+      {"gcn", "GCN"},     {"sgc", "SGC"},    {"gat", "GAT"},
+      {"appnp", "APPNP"}, {"ppnp", "PPNP"},  {"jknet", "JKNet"},
+      {"gcnii", "GCNII"}, {"h2gcn", "H2GCN"}};
+  const auto at = names.find(series);
+  return at == names.end() ? series : at->second;
+}
+
 // The plot's panel of that title, made where there is none yet.
 PlotPanel& panel_of(LinePlot& plot, const std::string& title) {
   for (PlotPanel& panel : plot.panels)
@@ -214,100 +221,29 @@ PlotPanel& panel_of(LinePlot& plot, const std::string& title) {
   return plot.panels.back();
 }
 
-std::string plus_minus(const ResultJson& point) {
-  std::string out = fmt::format("{:.2f}", point["mean"].get<double>());
-  if (point["runs_count"].get<int64_t>() > 1) out += fmt::format(" ± {:.2f}", point["std"].get<double>());
-  if (point.contains("paper")) out += fmt::format(" ({:.2f})", point["paper"].get<double>());
-  return out;
-}
-
-// A Markdown table with a row for each x and a column for each name; `cell` gives the text.
-template <class Cell>
-std::string table_over_x(const std::string& x_label, const std::map<double, std::string>& xs,
-                         const std::vector<std::string>& columns, Cell cell) {
-  std::string out = fmt::format("| {} | {} |\n|", x_label, fmt::join(columns, " | "));
-  for (size_t k = 0; k <= columns.size(); ++k) out += " --- |";
-  out += "\n";
-  for (const auto& [x, text] : xs) {
-    out += fmt::format("| {} |", text);
-    for (const auto& column : columns) out += fmt::format(" {} |", cell(column, x, text));
-    out += "\n";
-  }
-  return out;
-}
-
-std::string panel_tables(const Study& study, const ResultJson& points) {
-  std::string out;
-  for (const auto& panel : names_of(points, "panel"))
-    out += fmt::format("## {}, {}\n\n{}\n", study.measure.label, panel,
-                       table_over_x(study.x_label, xs_of(points), names_of(points, "series"),
-                                    [&](const std::string& series, double x, const std::string&) {
-                                      const ResultJson* point = find_point(points, panel, series, x);
-                                      return point ? plus_minus(*point) : std::string("-");
-                                    }));
-  return out;
-}
-
-std::string claims_text(const ResultJson& claims) {
-  std::string out = "## The paper's statements beside these figures\n\n";
-  for (const ResultJson& claim : claims) {
-    out += fmt::format("- **{}**", claim["text"].get<std::string>());
-    if (claim["panels"].empty()) out += " Not run here.";
-    for (const ResultJson& panel : claim["panels"]) {
-      const auto breaches = panel["breaches"].get<std::vector<std::string>>();
-      const auto points = panel["points"].get<int64_t>();
-      const std::string name = panel["panel"].get<std::string>();
-      if (breaches.empty()) {
-        out +=
-            fmt::format(" On {} graphs it holds, in {} comparison{}.", name, points, points == 1 ? "" : "s");
-      } else {
-        out += fmt::format(" On {} graphs it fails in {} of {} comparison{}: {}.", name, breaches.size(),
-                           points, points == 1 ? "" : "s", fmt::join(breaches, "; "));
-      }
-    }
-    out += "\n";
-  }
-  return out + "\n";
-}
-
-std::string tests_text(const Study& study, const ResultJson& results) {
-  if (results["tests"].empty()) return "";
-  std::string out = "## Welch's t-tests\n\np between the series of runs; - where there is a single run.\n\n";
-  for (const auto& panel : names_of(results["tests"], "panel")) {
-    std::vector<std::string> columns;
-    for (const TestedPair& pair : study.pairs) columns.push_back(pair.a + " against " + pair.b);
-    const auto cell = [&](const std::string& column, double, const std::string& text) -> std::string {
-      for (const ResultJson& test : results["tests"])
-        if (test["panel"] == panel && test["x_text"] == text &&
-            test["a"].get<std::string>() + " against " + test["b"].get<std::string>() == column)
-          return test["p"].is_null() ? "-" : fmt::format("{:.2g}", test["p"].get<double>());
-      return "-";
-    };
-    out += fmt::format("{}:\n\n{}\n", panel,
-                       table_over_x(study.x_label, xs_of(results["points"]), columns, cell));
-  }
-  for (const TestedPair& pair : study.pairs)
-    out += fmt::format("- The paper, {} against {}: {}.\n", pair.a, pair.b, pair.paper);
-  return out + "\n";
-}
-
-// For models that iterate: how many of their solves did not reach the tolerance.
-std::string solves_text(const ResultJson& points) {
-  std::string out;
-  for (const ResultJson& point : points)
-    if (point.value("non_converged_solves", int64_t{0}) > 0)
-      out += fmt::format("- {}, {} at {}: {} in {} run{}\n", point["panel"].get<std::string>(),
-                         point["series"].get<std::string>(), point["x_text"].get<std::string>(),
-                         point["non_converged_solves"].get<int64_t>(), point["runs_count"].get<int64_t>(),
-                         point["runs_count"].get<int64_t>() == 1 ? "" : "s");
-  const bool counted = std::any_of(points.begin(), points.end(),
-                                   [](const ResultJson& p) { return p.contains("non_converged_solves"); });
-  if (!counted) return "";
-  return "## Solves that stopped short of their tolerance\n\n" +
-         (out.empty() ? std::string("None: every fixed point was reached.\n") : out) + "\n";
-}
-
 }  // namespace
+
+std::vector<std::string> names_of(const ResultJson& points, const char* key) {
+  std::vector<std::string> names;
+  for (const ResultJson& point : points) {
+    const std::string name = point.at(key).get<std::string>();
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+const ResultJson* find_point(const ResultJson& points, const std::string& panel, const std::string& series,
+                             double x) {
+  for (const ResultJson& point : points)
+    if (point["panel"] == panel && point["series"] == series && point["x"].get<double>() == x) return &point;
+  return nullptr;
+}
+
+std::map<double, std::string> xs_of(const ResultJson& points) {
+  std::map<double, std::string> xs;
+  for (const ResultJson& point : points) xs[point["x"].get<double>()] = point["x_text"].get<std::string>();
+  return xs;
+}
 
 std::map<std::string, std::string> chain_settings(const std::string& model, int64_t length, int64_t classes,
                                                   bool directed) {
@@ -376,30 +312,39 @@ ResultJson run_study(const Study& study, const ReproduceOptions& options, const 
     results["points"].push_back(point_json(study, points[k], own, options));
   }
   if (study.complete) study.complete(results["points"]);
-  results["tests"] = tests_of(study, results["points"]);
-  results["claims"] = claims_of(study, results["points"]);
+  renew_study(study, results);
   results["loss_curves"] = loss_curves(study, points, jobs);
   return results;
 }
 
+void renew_study(const Study& study, ResultJson& results) {
+  results["tests"] = tests_of(study, results["points"]);
+  results["claims"] = claims_of(study, results["points"]);
+}
+
 std::vector<LinePlot> study_plots(const Study& study, const ResultJson& results) {
   const ResultJson& points = results.at("points");
-  LinePlot main{"", study.x_label, study.measure.label, {}, !study.timed, study.timed, true, {}};
+  LinePlot main{"", study.x_label, study.measure.label, {}, !study.timed, study.timed, true, {}, {}, {}};
   for (const auto& panel : names_of(points, "panel")) {
     main.panels.push_back({panel, {}});
     for (const auto& series : names_of(points, "series")) {
-      Curve curve{series, {}};
-      for (const auto& [x, text] : xs_of(points))
-        if (const ResultJson* point = find_point(points, panel, series, x))
+      Curve curve{shown_name(series), {}};
+      for (const auto& [x, text] : xs_of(points)) {
+        if (const ResultJson* point = find_point(points, panel, series, x)) {
           curve.points.emplace_back(x, (*point)["mean"].get<double>());
+          if (!study.timed) curve.spread.push_back((*point)["std"].get<double>());
+        }
+      }
       main.panels.back().curves.push_back(std::move(curve));
     }
   }
+  main.highlighted = shown_name("eignn");
+  if (study.chance) main.level = {"chance", *study.chance};
   if (study.lengths.empty())
     for (const auto& [x, text] : xs_of(points)) main.x_ticks.emplace_back(x, text);
   std::vector<LinePlot> plots = {main};
   if (results.at("loss_curves").empty()) return plots;
-  LinePlot loss{"-loss", "epoch", "loss", {}, false, false, false, {}};
+  LinePlot loss{"-loss", "epoch", "loss", {}, false, false, false, {}, {}, {}};
   for (const ResultJson& from : results["loss_curves"]) {
     const std::string title =
         fmt::format("{}, length {}", from["panel"].get<std::string>(), from["x_text"].get<std::string>());
@@ -417,33 +362,6 @@ std::vector<LinePlot> study_plots(const Study& study, const ResultJson& results)
   return plots;
 }
 
-std::string study_page(const Study& study, const ResultJson& results,
-                       const std::vector<std::string>& figures) {
-  std::string out = fmt::format("# {}\n\n{}\n\n", study.title, study.text);
-  if (results.at("quick").get<bool>()) out += "**A quick run: fewer points or seeds than the paper's.**\n\n";
-  if (results.contains("epochs"))
-    out += fmt::format("**Training was cut at {} epochs.**\n\n", results["epochs"].get<std::string>());
-  for (const std::string& figure : figures) out += fmt::format("![{}]({})\n\n", study.title, figure);
-  const ResultJson& points = results.at("points");
-  out += panel_tables(study, points) + claims_text(results.at("claims")) + tests_text(study, results) +
-         solves_text(points);
-  std::vector<ResultJson> runs;
-  for (const ResultJson& point : points)
-    for (const ResultJson& run : point["runs"]) runs.push_back(run);
-  return out + made_by(results, runs);
-}
-
-std::string study_outcome(const ResultJson& results) {
-  int64_t checked = 0, holding = 0;
-  for (const ResultJson& claim : results.at("claims"))
-    for (const ResultJson& panel : claim["panels"]) {
-      ++checked;
-      if (panel["breaches"].empty()) ++holding;
-    }
-  return fmt::format("Of the paper's statements, {} hold and {} were checked, one for each panel", holding,
-                     checked);
-}
-
 Reproduction as_reproduction(Study study) {
   Reproduction out;
   out.name = study.name;
@@ -455,6 +373,7 @@ Reproduction as_reproduction(Study study) {
   out.run = [study](const ReproduceOptions& options, const JobRunner& runner, const OnRun& on_run) {
     return run_study(study, options, runner, on_run);
   };
+  out.renew = [study](ResultJson& results) { renew_study(study, results); };
   out.plots = [study](const ResultJson& results) { return study_plots(study, results); };
   out.page = [study](const ResultJson& results, const std::vector<std::string>& figures) {
     return study_page(study, results, figures);

@@ -22,20 +22,33 @@ struct Measure {
   std::function<double(const RunResult&)> figure;
   std::string label;  // "test accuracy, %"
   double scale = 100;
+  std::string key = "test_accuracy";  // its name in a run's JSON
+  std::string unit = "%";
 };
 
-/// Two series that the paper tests against each other, and its result.
+/// The paper's result of a test: p below `p` at every x of the range.
+struct TestedLevel {
+  double p;
+  Range range = {};
+};
+/// Two series that the paper tests against each other, the one that it finds ahead first, and its words.
 struct TestedPair {
   std::string a, b, paper;
+  std::optional<TestedLevel> level = {};  // empty: the paper names no p
 };
 
 struct Study {
-  std::string name, title, text;
+  std::string name, title;
+  std::string question;                                       // the page's first sentence
+  std::vector<std::pair<std::string, std::string>> headline;  // series of the second, and their names there
+  std::string headline_x;                                     // where; the last x when empty or not run
+  std::optional<double> chance = {};                          // the score of a guess, drawn as a line
+  std::string text;                                           // how it was done
   std::vector<std::string> models;
   std::string x_label;
   std::vector<int64_t> lengths, quick_lengths;  // empty: the points do not depend on lengths
   int64_t seeds = 1, quick_seeds = 1;
-  Measure measure = {[](const RunResult& run) { return run.score.test; }, "test accuracy, %", 100};
+  Measure measure = {[](const RunResult& run) { return run.score.test; }, "test accuracy, %"};
   bool timed = false;  // one run at a time
   std::function<std::vector<StudyPoint>(const std::vector<std::string>& models,
                                         const std::vector<int64_t>& lengths)>
@@ -73,10 +86,21 @@ std::vector<StudyJob> study_jobs(const Study& study, const ReproduceOptions& opt
 ResultJson run_study(const Study& study, const ReproduceOptions& options, const JobRunner& runner,
                      const OnRun& on_run);
 
+/// Makes the tests and the verdicts on the claims anew from the points.
+void renew_study(const Study& study, ResultJson& results);
+
 std::vector<LinePlot> study_plots(const Study& study, const ResultJson& results);
 std::string study_page(const Study& study, const ResultJson& results,
                        const std::vector<std::string>& figures);
 std::string study_outcome(const ResultJson& results);
+
+/// The names of the points' panels or series, in the order of the points.
+std::vector<std::string> names_of(const ResultJson& points, const char* key);
+/// The x of the points with their texts.
+std::map<double, std::string> xs_of(const ResultJson& points);
+/// nullptr where there is none.
+const ResultJson* find_point(const ResultJson& points, const std::string& panel, const std::string& series,
+                             double x);
 
 /// The study as an entry of reproductions().
 Reproduction as_reproduction(Study study);

@@ -55,16 +55,36 @@ std::string gnuplot_script(const LinePlot& plot) {
   size_t block = 0;
   for (const PlotPanel& panel : plot.panels) {
     std::string curves;
+    const auto draw = [&](const std::string& what) { curves += (curves.empty() ? "" : ", ") + what; };
     for (const Curve& curve : panel.curves) {
       if (curve.points.empty()) continue;
       blocks += fmt::format("$d{} << END\n", block);
-      for (const auto& [x, y] : curve.points) blocks += fmt::format("{} {}\n", x, y);
+      const bool band = curve.spread.size() == curve.points.size();
+      for (size_t k = 0; k < curve.points.size(); ++k) {
+        const auto& [x, y] = curve.points[k];
+        blocks += fmt::format("{} {}", x, y);
+        if (band) {
+          blocks += fmt::format(" {} {}", y - curve.spread[k],
+                                plot.percent ? std::min(100.0, y + curve.spread[k]) : y + curve.spread[k]);
+        }
+        blocks += "\n";
+      }
       blocks += "END\n";
       const auto k =
           static_cast<size_t>(std::find(labels.begin(), labels.end(), curve.label) - labels.begin());
-      curves += fmt::format("{}$d{} with {} lw 2 lc rgb \"{}\"{} title {}", curves.empty() ? "" : ", ",
-                            block++, plot.marks ? "linespoints" : "lines", colours[k % colours.size()],
-                            plot.marks ? fmt::format(" pt {} ps 0.6", 4 + k % 10) : "", quoted(curve.label));
+      const char* colour = colours[k % colours.size()];
+      if (band) {
+        draw(fmt::format(
+            "$d{} using 1:3:4 with filledcurves fc rgb \"{}\" fs transparent solid 0.15 noborder notitle",
+            block, colour));
+      }
+      draw(fmt::format("$d{} using 1:2 with {} lw {} lc rgb \"{}\"{} title {}", block++,
+                       plot.marks ? "linespoints" : "lines", curve.label == plot.highlighted ? 4 : 2, colour,
+                       plot.marks ? fmt::format(" pt {} ps 0.6", 4 + k % 10) : "", quoted(curve.label)));
+    }
+    if (!curves.empty() && plot.level) {
+      draw(fmt::format("{} with lines lw 1 dt 2 lc rgb \"#888888\" title {}", plot.level->second,
+                       quoted(plot.level->first)));
     }
     if (!curves.empty()) plots += fmt::format("set title {}\nplot {}\n", quoted(panel.title), curves);
   }

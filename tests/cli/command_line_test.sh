@@ -920,6 +920,22 @@ if command -v gnuplot >/dev/null; then
   check "reproduce chains-binary: a figure, and the page shows it" \
     sh -c 'grep -q "</svg>" "$1.svg" && grep -q "(chains-binary.svg)" "$1.md"' sh "$T/figures/chains-binary"
 fi
+cp "$T/figures/chains-binary.md" "$T/drawn.md"
+rm "$T/figures/chains-binary.md"
+run reproduce chains-binary --redraw --out "$T/figures"
+done_well "reproduce --redraw: from the results that are there"
+check "reproduce --redraw: the page that was, and nothing was run" \
+  sh -c 'cmp "$1" "$2" && test ! -s "$3"' sh "$T/drawn.md" "$T/figures/chains-binary.md" "$T/stderr"
+run reproduce all --redraw --out "$T/figures" --json
+done_well "reproduce all --redraw: what is there"
+json "reproduce all --redraw: what is there alone" "$T/stdout" "list(j) == ['chains-binary']"
+check "reproduce all --redraw: an index, with what was not run" \
+  sh -c 'grep -q "(chains-binary.md)" "$1" && grep -q "^- Heterophilic graphs: not run yet.$" "$1"' sh "$T/figures/index.md"
+refused "reproduce --redraw: nothing to draw" 1 "noise.json" reproduce noise --redraw --out "$T/figures"
+refused "reproduce --redraw: nothing is run" 2 "--redraw" reproduce noise --redraw --seeds 3
+echo '{"experiment":"noise"}' >"$T/figures/noise.json"
+refused "reproduce --redraw: results that are not whole" 1 "noise.json,not whole" reproduce noise --redraw --out "$T/figures"
+rm "$T/figures/noise.json"
 for jobs in 1 2; do
   halves=$T/halves-$jobs
   "$python" "$T/interrupt.py" "$halves/chains-binary/directed/gcn-20/seed-0" 3 20 "$eignn" reproduce chains-binary --lengths 20,30 \
