@@ -4,9 +4,11 @@
 #include <torch/nn/module.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "eignn/options.h"
@@ -21,6 +23,9 @@ struct LabelInputs {
   torch::Tensor rows;   // (k, classes): what is input of each; other nodes have zeros
   torch::Tensor half;   // int64 (k,), 0 or 1: nodes of one half are scored with the labels of the other
 };
+
+/// Adds up a tensor over the processes that share a batch of graphs; collective.
+using SumOverProcesses = std::function<torch::Tensor(const torch::Tensor&)>;
 
 /// The interface through which training, checkpoints and commands use a model. The public functions check
 /// their arguments and call the model's own do_… functions.
@@ -79,6 +84,13 @@ class Model : public torch::nn::Module {
   /// places of this one's among all, so that each has its rows of one mask.
   void seed_dropout(uint64_t seed, const torch::Tensor& rows = {});
 
+  /// The same for one batch of an epoch.
+  void use_dropout_rows(const torch::Tensor& rows) { dropout_rows_ = rows; }
+
+  /// Where the graphs of a batch are in several processes: batch norms take their moments over all of them.
+  /// In training each process then asks for scores at its own nodes of every batch, perhaps none.
+  void share_batches(SumOverProcesses sum) { sum_over_processes_ = std::move(sum); }
+
   /// The propagation weights (EIGNN's F), which may have a learning rate of their own.
   virtual std::vector<torch::Tensor> propagation_weights() const { return {}; }
   /// Where nodes are spread over processes: the parameters whose gradients solvers have added up over all
@@ -106,6 +118,9 @@ class Model : public torch::nn::Module {
   virtual bool takes_sparse_features() const { return false; }
   virtual torch::Tensor do_scores(const torch::Tensor& index) = 0;
   virtual void do_use_features(const torch::Tensor& X) = 0;
+
+  /// Empty where one process has all graphs.
+  const SumOverProcesses& sum_over_processes() const { return sum_over_processes_; }
 
   torch::Tensor dropout(const torch::Tensor& x, double p);
   at::Generator dropout_generator_;  // on the CPU, for numbers that a model draws there
@@ -139,6 +154,7 @@ class Model : public torch::nn::Module {
 
   Shape shape_;
   torch::Tensor dropout_rows_;  // undefined: all of the mask
+  SumOverProcesses sum_over_processes_;
   std::optional<Labels> labels_;
   torch::Tensor X_;                 // the features alone, where the model reads labels too
   at::Generator device_generator_;  // undefined on a CPU

@@ -36,8 +36,8 @@ Json report_json(const AttackReport& report) {
 
 // The labelled test nodes, or on another graph than that of the training all labelled nodes.
 torch::Tensor nodes_to_attack(const RestoredRun& restored) {
-  for (const auto& [part, nodes] : restored.parts())
-    if (std::string(part) == "test" && nodes.numel() > 0) return nodes;
+  for (const auto& part : restored.parts())
+    if (std::string(part.name) == "test" && part.count > 0) return part.nodes;
   throw DataError(restored.data.name, "labels", "no test node has a label to lose", "label some nodes");
 }
 

@@ -140,7 +140,13 @@ void check_auto_search(TrainFlags& flags) {
 }
 
 // "2x4": parts of the rows times parts of the columns, as many as there are processes.
-void check_grid(const std::string& grid, int64_t processes, int64_t& rows, int64_t& columns) {
+void check_grid(GridFlag& flags) {
+  const std::string& grid = flags.grid;
+  const int64_t processes = Launched::from_environment().processes;
+  int64_t &rows = flags.grid_rows, &columns = flags.grid_columns;
+  require_known("order", "order", flags.order, {"given", "bfs", "ptscotch"});
+  if (processes == 1 && flags.order != "given")
+    throw UsageError("one process takes nodes as they come (--order); start several with mpirun");
   if (grid.empty()) return;
   if (processes == 1)
     throw UsageError("one process has all rows and columns (--grid); start several with mpirun");
@@ -161,7 +167,7 @@ void check_grid(const std::string& grid, int64_t processes, int64_t& rows, int64
 // What several processes train together is one run.
 void check_together(TrainFlags& flags) {
   const int processes = Launched::from_environment().processes;
-  check_grid(flags.grid, processes, flags.grid_rows, flags.grid_columns);
+  check_grid(flags);
   if (processes == 1) return;
   for (const auto& [flag, given] : {std::pair("--search", !flags.search_file.empty()),
                                     {"--jobs", flags.jobs > 1},
@@ -229,6 +235,7 @@ void check(TrainFlags& flags) {
 }
 
 void check(const CLI::App& command, EvaluateFlags& flags) {
+  check_grid(flags);
   check_restore(command, flags.settings, flags.checkpoint);
 }
 
@@ -246,6 +253,7 @@ void check(const CLI::App& command, PredictFlags& flags) {
     throw UsageError(
         "an .npy always has the probabilities of all classes (--top, --probabilities); use .csv, or leave "
         "them out");
+  check_grid(flags);
   check_restore(command, flags.settings, flags.checkpoint);
 }
 
@@ -297,6 +305,16 @@ void check(const CLI::App& command, ExplainFlags& flags) {
                                          [&](const auto& end) { return ends_with(flags.out, end); }))
     throw UsageError(fmt::format("the ending says the format, and '{}' has none of them (--out); use {}",
                                  flags.out, fmt::join(endings, " or ")));
+  check_grid(flags);
+  const bool picture = ends_with(flags.out, ".dot") || ends_with(flags.out, ".graphml");
+  for (const auto& [flag, given] :
+       {std::pair("--edges", flags.edges), {"--influence", flags.influence}, {"--out", picture}}) {
+    if (given && Launched::from_environment().processes > 1) {
+      throw UsageError(
+          fmt::format("several processes explain a score by nodes and features alone ({}); leave {}", flag,
+                      picture ? "it out, or write a .csv" : "out mpirun"));
+    }
+  }
   check_restore(command, flags.settings, flags.checkpoint);
 }
 
@@ -417,7 +435,7 @@ void check(BenchScalingFlags& flags) {
 
 void check(BenchClusterFlags& flags) {
   settle(flags.config, flags.settings);
-  check_grid(flags.grid, Launched::from_environment().processes, flags.grid_rows, flags.grid_columns);
+  check_grid(flags);
   if (flags.edges > flags.nodes * (flags.nodes - 1) / 2)
     throw UsageError(fmt::format("{} nodes have fewer pairs (--edges); give fewer edges", flags.nodes));
   for (const std::string& text : flags.predict) {

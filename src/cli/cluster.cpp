@@ -120,6 +120,23 @@ std::string launcher_words() {
   return processes > 1 ? fmt::format("mpirun -n {} ", processes) : "";
 }
 
+SpreadOptions on_grid(SpreadOptions all, const GridFlag& grid) {
+  if (grid.grid_rows > 0) all.grid = Grid{grid.grid_rows, grid.grid_columns};
+  for (const NodeOrder order : {NodeOrder::bfs, NodeOrder::ptscotch})
+    if (grid.order == name(order)) all.order = order;
+  return all;
+}
+
+void in_processes(const GridFlag& grid, const std::function<void(const SpreadOptions*)>& work) {
+  if (Launched::from_environment().processes == 1) return work(nullptr);
+  work_together(
+      [&](const SpreadOptions& all) {
+        const SpreadOptions spread = on_grid(all, grid);
+        work(&spread);
+      },
+      [] { return std::string("start the same command again"); });
+}
+
 void work_together(const std::function<void(const SpreadOptions&)>& work,
                    const std::function<std::string()>& go_on) {
   const auto launch = join_launch();

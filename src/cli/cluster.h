@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/flags.h"
 #include "train/spread.h"
 
 namespace eignn::cli {
@@ -13,6 +14,12 @@ namespace eignn::cli {
 /// and ends with go_on(). Prints nothing from work() but in the first process.
 void work_together(const std::function<void(const SpreadOptions&)>& work,
                    const std::function<std::string()>& go_on);
+
+/// Calls work(nullptr) where there is one process; else work_together(), with the grid that the flags ask
+/// for, for a command that keeps nothing on its way.
+void in_processes(const GridFlag& grid, const std::function<void(const SpreadOptions*)>& work);
+/// `all` with that grid.
+SpreadOptions on_grid(SpreadOptions all, const GridFlag& grid);
 
 /// "mpirun -n 8 " where there are eight processes; nothing where there is one.
 std::string launcher_words();

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include "cli/cluster.h"
 #include "cli/flags.h"
 #include "report/error_bound.h"
 #include "report/table.h"
@@ -26,19 +27,40 @@ std::string confusion_table(const PartScores& scores, const Dataset& dataset) {
   return format_table(header, rows);
 }
 
-}  // namespace
+// Scores and labels at the nodes of one part: those of all processes, on the first one.
+struct OnPart {
+  std::string name;
+  int64_t nodes;
+  torch::Tensor f, y;
+};
 
-void run_evaluate(const EvaluateFlags& flags) {
-  const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
+std::vector<OnPart> scores_at_parts(const RestoredRun& restored) {
+  std::vector<OnPart> out;
+  const auto labels = restored.on_device(restored.dataset.labels);
+  for (const auto& part : restored.parts()) {
+    if (part.count == 0) continue;
+    const auto index = restored.on_device(part.nodes);
+    out.push_back({part.name, part.count, restored.collected(scores_of(*restored.model, index)),
+                   restored.collected(labels.index_select(0, index))});
+  }
+  return out;
+}
+
+void evaluate_on(const EvaluateFlags& flags, const SpreadOptions* spread) {
+  const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given(), {}, spread);
   const Dataset& dataset = restored.dataset;
+  const std::vector<OnPart> parts = scores_at_parts(restored);
+  // What knowing the training labels alone would score; on another graph nobody is in training.
+  const auto train_labels = restored.collected(dataset.labels.index_select(0, restored.split.train));
+  const auto bound = restored.model->error_bound();
+  if (!restored.is_first()) return;
   Judge judge;
-  judge.metric = resolved_metric(restored.config.metric, dataset);
+  judge.metric = restored.metric();
   judge.targets = restored.trained->record()->target;
   Json json = {{"checkpoint", flags.checkpoint},       {"dataset", restored.config.dataset},
                {"model", name(restored.config.model)}, {"solver", restored.model->solver_name()},
                {"split", restored.split_number},       {"graph", restored.which_graph()},
                {"metric", name(judge.metric)}};
-  const auto labels = restored.on_device(dataset.labels);
   std::vector<Metric> shown;  // those that the labels have, the one that the run goes by first
   std::vector<std::vector<std::string>> rows;
   Json losses;
@@ -47,11 +69,8 @@ void run_evaluate(const EvaluateFlags& flags) {
     losses[part] = nullptr;
   }
   PartScores on_test;
-  torch::Tensor test_nodes;
-  for (const auto& [part, nodes] : restored.parts()) {
-    if (nodes.numel() == 0) continue;
-    const auto index = restored.on_device(nodes);
-    const auto f = scores_of(*restored.model, index), y = labels.index_select(0, index);
+  torch::Tensor test_labels;
+  for (const auto& [part, nodes, f, y] : parts) {
     const double loss = evaluation_of(f, y, judge).loss;
     const PartScores scores = part_scores(judge.targets.raw(f), y);
     for (const Metric metric : all_metrics()) {
@@ -65,24 +84,21 @@ void run_evaluate(const EvaluateFlags& flags) {
         if (scores.of(metric) && metric != judge.metric && !(metric == Metric::micro_f1 && scores.accuracy))
           shown.push_back(metric);
     }
-    rows.push_back({part, std::to_string(nodes.size(0)), fmt::format("{:.4f}", loss)});
+    rows.push_back({part, std::to_string(nodes), fmt::format("{:.4f}", loss)});
     for (const Metric metric : shown)
       rows.back().push_back(scores.of(metric) ? metric_text(metric, *scores.of(metric)) : "-");
-    if (std::string(part) == "test") {
+    if (part == "test") {
       on_test = scores;
-      test_nodes = nodes;
+      test_labels = y;
     }
   }
-  // What knowing the training labels alone would score; on another graph nobody is in training.
   PartScores constant;
-  if (restored.split.train.numel() > 0 && test_nodes.defined())
-    constant = part_scores(constant_scores(dataset.labels.index_select(0, restored.split.train),
-                                           dataset.classes, test_nodes.size(0)),
-                           dataset.labels.index_select(0, test_nodes));
+  if (train_labels.numel() > 0 && test_labels.defined())
+    constant = part_scores(constant_scores(train_labels, dataset.classes, test_labels.size(0)),
+                           test_labels.to(torch::kCPU));
   json["majority_share"] = constant.accuracy ? Json(*constant.accuracy) : Json();
   if (!on_test.confusion.empty()) json["test_confusion"] = on_test.confusion;
   json["loss"] = losses;
-  const auto bound = restored.model->error_bound();
   if (bound) json["error_bound"] = error_bound_json(*bound);
   const auto reduction = reduction_facts(dataset);
   if (reduction) json["reduction"] = reduction_json(*reduction);
@@ -100,6 +116,12 @@ void run_evaluate(const EvaluateFlags& flags) {
   constexpr size_t fits_a_screen = 12;
   if (!on_test.confusion.empty() && on_test.confusion.size() <= fits_a_screen)
     fmt::print("\ntest nodes\n{}", confusion_table(on_test, dataset));
+}
+
+}  // namespace
+
+void run_evaluate(const EvaluateFlags& flags) {
+  in_processes(flags, [&](const SpreadOptions* spread) { evaluate_on(flags, spread); });
 }
 
 }  // namespace eignn::cli

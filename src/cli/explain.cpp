@@ -2,7 +2,10 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 
+#include "cli/cluster.h"
 #include "cli/flags.h"
 #include "data/atomic_file.h"
 #include "data/disk_space.h"
@@ -52,7 +55,7 @@ void end_json(Json& json) {
 
 Json explanation_json(const ExplainFlags& flags, const RestoredRun& restored, const Explanation& why) {
   Json json = begin_json(flags, restored);
-  json.update(eignn::explanation_json(why, restored.dataset, static_cast<size_t>(flags.top)));
+  json.update(eignn::explanation_json(why, restored.named(), static_cast<size_t>(flags.top)));
   return json;
 }
 
@@ -65,7 +68,7 @@ double rest_of(const std::vector<Part>& parts, size_t from) {
 }
 
 void print_explanation(const ExplainFlags& flags, const RestoredRun& restored, const Explanation& why) {
-  const Dataset& data = restored.dataset;
+  const Dataset& data = restored.named();
   fmt::print("{} of {}, node {}, {} {}{}: score {:.6g} = {:.6g} constant {:+.6g} of {}{}\n",
              name(restored.config.model), restored.config.dataset, data.node_name(why.node),
              data.is_regression() ? "target" : "class", data.class_name(why.class_number),
@@ -128,8 +131,9 @@ void explain_node(const ExplainFlags& flags, const RestoredRun& restored, Explai
   const Stopwatch watch;
   const Explanation why = explainer.explain(node, class_number, {flags.raw_units});
   const double seconds = watch.seconds();
+  if (!restored.is_first()) return;
   if (ends_with(flags.out, ".csv")) {
-    write_file_atomically(flags.out, explanation_csv(why, restored.dataset));
+    write_file_atomically(flags.out, explanation_csv(why, restored.named()));
   } else if (!flags.out.empty()) {
     std::vector<int64_t> largest;
     for (size_t t = 0; t < shown(flags, why.nodes.size()); ++t) largest.push_back(why.nodes[t].node);
@@ -287,21 +291,38 @@ double bytes_of_explanation(const ExplainFlags& flags, const Dataset& data) {
   return shape * static_cast<double>(shown(flags, static_cast<size_t>(data.nodes())));
 }
 
-}  // namespace
+// The numbers of the node and the class that the flags name. The first of several processes knows the names.
+std::pair<int64_t, std::optional<int64_t>> named_by(const ExplainFlags& flags, const RestoredRun& restored) {
+  int64_t node = 0, class_number = -1;
+  restored.on_first([&] {
+    node = find_node(restored.named(), flags.node);
+    if (!flags.class_name.empty()) class_number = find_class(restored.named(), flags.class_name);
+  });
+  if (restored.ranks()) {
+    node = restored.ranks()->sum(restored.is_first() ? node : 0);
+    class_number = restored.ranks()->sum(restored.is_first() ? class_number : 0);
+  }
+  return {node, class_number < 0 ? std::nullopt : std::optional<int64_t>(class_number)};
+}
 
-void run_explain(const ExplainFlags& flags) {
+void explain_as_asked(const ExplainFlags& flags, const SpreadOptions* spread) {
   constexpr double table_or_figure = 50'000;
   if (flags.influence) require_space_for_file(flags.out, table_or_figure, "eignn explain");
   if (flags.influence) return explain_influence(flags);
-  const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given());
-  require_space_for_file(flags.out, bytes_of_explanation(flags, restored.dataset), "eignn explain");
-  const int64_t node = find_node(restored.dataset, flags.node);
-  const auto class_number = flags.class_name.empty()
-                                ? std::optional<int64_t>()
-                                : std::optional<int64_t>(find_class(restored.dataset, flags.class_name));
+  const RestoredRun restored = restore_run(flags.checkpoint, flags.settings.given(), {}, spread);
+  restored.on_first([&] {
+    require_space_for_file(flags.out, bytes_of_explanation(flags, restored.named()), "eignn explain");
+  });
+  const auto [node, class_number] = named_by(flags, restored);
   Explainer explainer(*restored.model, restored.dataset, restored.config, units_of(*restored.trained));
   flags.edges ? explain_edges_of(flags, restored, explainer, node, class_number)
               : explain_node(flags, restored, explainer, node, class_number);
+}
+
+}  // namespace
+
+void run_explain(const ExplainFlags& flags) {
+  in_processes(flags, [&](const SpreadOptions* spread) { explain_as_asked(flags, spread); });
 }
 
 }  // namespace eignn::cli

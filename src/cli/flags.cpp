@@ -18,6 +18,18 @@ void add_restore_flags(CLI::App& command, SettingFlags& settings, std::string& c
   settings.add(command, std::vector<std::string>{"solver", "eigenpairs"});
 }
 
+void add_grid_flag(CLI::App& command, GridFlag& flags) {
+  command.add_option("--grid", flags.grid,
+                     "Under mpirun: parts of the rows times parts of the columns, such as 2x4; the fewest "
+                     "parts of the rows that fit into memory when not given (docs/cluster.md)");
+  command
+      .add_option(
+          "--order", flags.order,
+          "Under mpirun: the order in which processes take nodes: given, bfs (breadth-first search), or "
+          "ptscotch (its parts of few cut arcs)")
+      ->capture_default_str();
+}
+
 /// The flags of all benchmarks against published.
 void add_bench_flags(CLI::App& command, BenchFlags& flags) {
   flags.settings.add(command, std::vector<std::string>{"solver", "dtype", "device", "threads", "seed"});
@@ -98,9 +110,7 @@ void add_train(CLI::App& app) {
             "(docs/performance.md); 0: one by one")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
-  command->add_option("--grid", flags->grid,
-                      "Under mpirun: parts of the rows times parts of the columns, such as 2x4; the fewest "
-                      "parts of the rows that fit into memory when not given (docs/cluster.md)");
+  add_grid_flag(*command, *flags);
   // For a parent process that runs many jobs: receives the message of a training that did not converge.
   command->add_option("--failure-file", flags->failure_file, "")->group("");
   add_whole(*command, "--parent", flags->parent, "")->group("");
@@ -119,11 +129,13 @@ void add_evaluate(CLI::App& app) {
   auto* command = add_command(app, "evaluate", "Loss and accuracy of a checkpoint on a data set",
                               "  eignn evaluate --checkpoint runs/a/model.safetensors --json\n"
                               "  eignn evaluate --checkpoint runs/a --dataset chains --chain-length 400\n"
+                              "  mpirun -n 8 eignn evaluate --checkpoint runs/large\n"
                               "Data flags that are not given are those of the training run. On its graph the "
                               "parts are those of the\ntraining, on another one all labelled nodes are test "
                               "nodes; --split takes a split of the data.");
   auto flags = std::make_shared<EvaluateFlags>();
   add_restore_flags(*command, flags->settings, flags->checkpoint);
+  add_grid_flag(*command, *flags);
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] {
     check(*command, *flags);
@@ -138,6 +150,7 @@ void add_predict(CLI::App& app) {
       "  eignn predict --checkpoint runs/a --dataset grown --top 3 --probabilities --out predictions.csv\n"
       "  eignn predict --checkpoint runs/a --out probabilities.npy\n"
       "  eignn predict --checkpoint runs/a --node 'age=33,city=Rome' --neighbours Bob,Eve:2.5\n"
+      "  mpirun -n 8 eignn predict --checkpoint runs/large --out predictions.csv\n"
       ".csv: node,split,label,predicted,p0,p1,… (label empty where it is not known; columns by name where "
       "classes have\nnames: docs/files.md); .npy: class probabilities, float64 (nodes, classes), or the "
       "numbers of a regression.\n"
@@ -155,6 +168,7 @@ void add_predict(CLI::App& app) {
                       "behind = where one is not known");
   command->add_option("--neighbours", flags->neighbours,
                       "The nodes that it is joined to, 'Bob,Eve:2.5', with weights behind colons");
+  add_grid_flag(*command, *flags);
   command->add_flag("--json", flags->json, "Print one JSON object");
   set_work(command, [command, flags] {
     check(*command, *flags);
@@ -207,6 +221,7 @@ void add_explain(CLI::App& app) {
       "  eignn explain --checkpoint runs/a --node 17\n"
       "  eignn explain --checkpoint runs/a --node alice --class spam --top 50 --out alice.graphml\n"
       "  eignn explain --checkpoint runs/a --node alice --edges\n"
+      "  mpirun -n 8 eignn explain --checkpoint runs/large --node 17 --out 17.csv\n"
       "  eignn explain --checkpoint runs/a --influence --beside runs/gcn --out far.svg\n"
       "EIGNN's contributions are exact under a plain or batch-norm head, at any distance; those of other "
       "models\n"
@@ -229,6 +244,7 @@ void add_explain(CLI::App& app) {
   add_whole(*command, "--sample", flags->sample, "--influence: so many nodes")->capture_default_str();
   command->add_option("--beside", flags->beside, "--influence: another run to set beside; may be repeated")
       ->allow_extra_args(false);
+  add_grid_flag(*command, *flags);
   command->add_option("--out", flags->out,
                       "FILE.csv (all nodes and features), .dot or .graphml (the top nodes and the paths from "
                       "them); --edges: .csv; --influence: .csv or .svg");

@@ -9,7 +9,13 @@
 
 namespace eignn::cli {
 
-struct TrainFlags {
+/// How several processes share the work.
+struct GridFlag {
+  std::string grid, order = "given";
+  int64_t grid_rows = 0, grid_columns = 0;  // 0: chosen by memory
+};
+
+struct TrainFlags : GridFlag {
   SettingFlags settings;
   TrainConfig config;           // what they come to
   std::set<std::string> given;  // the settings that flags or --config name
@@ -24,20 +30,18 @@ struct TrainFlags {
   int64_t trials = 0, splits = 1;
   double budget_seconds = 600;
   std::vector<std::string> model_list;
-  std::string grid;                         // of several processes
-  int64_t grid_rows = 0, grid_columns = 0;  // 0: chosen by memory
   bool json = false;
 
   bool searches_automatically() const { return search_file == "auto"; }
 };
 
-struct EvaluateFlags {
+struct EvaluateFlags : GridFlag {
   SettingFlags settings;
   std::string checkpoint;
   bool json = false;
 };
 
-struct PredictFlags {
+struct PredictFlags : GridFlag {
   SettingFlags settings;
   std::string checkpoint, out, node, neighbours;
   bool has_node = false;
@@ -56,7 +60,7 @@ struct AttackFlags {
   bool no_certificate = false, json = false;
 };
 
-struct ExplainFlags {
+struct ExplainFlags : GridFlag {
   SettingFlags settings;
   std::string checkpoint, node, class_name, out;
   std::vector<std::string> beside;  // other runs, for --influence
@@ -140,12 +144,10 @@ struct BenchPlannerFlags {
   bool quick = false, json = false;
 };
 
-struct BenchClusterFlags {
+struct BenchClusterFlags : GridFlag {
   SettingFlags settings;
   TrainConfig config;
   int64_t nodes = 500'000, edges = 5'000'000, features = 64, classes = 16;
-  std::string grid;
-  int64_t grid_rows = 0, grid_columns = 0;  // 0: rows alone
   std::vector<std::string> predict;
   struct Prediction {
     std::string text;

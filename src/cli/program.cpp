@@ -70,7 +70,8 @@ std::string in_flags(const ArgumentError& error, const CLI::App& command) {
 bool has_work(int argc, char** argv, const Launched& launched) {
   if (launched.processes == 1) return true;
   const std::string command = argc > 1 ? argv[1] : "";
-  if (command == "train" || (command == "bench" && argc > 2 && std::string(argv[2]) == "cluster"))
+  if (command == "train" || command == "predict" || command == "evaluate" || command == "explain" ||
+      (command == "bench" && argc > 2 && std::string(argv[2]) == "cluster"))
     return true;
   if (launched.rank > 0) return false;
   if (!command.empty() && command[0] != '-' && command != "inspect") {

@@ -499,8 +499,7 @@ void run_train(const TrainFlags& flags) {
   };
   work_together(
       [&](const SpreadOptions& all) {
-        SpreadOptions spread = all;
-        if (flags.grid_rows > 0) spread.grid = Grid{flags.grid_rows, flags.grid_columns};
+        const SpreadOptions spread = on_grid(all, flags);
         train_as_asked(flags, &spread);
       },
       go_on);

@@ -484,15 +484,19 @@ NodeRanges spread_rows(const RowSource& graph, Grid grid) {
     throw ArgumentError("ranks", fmt::format("{} processes have {} nodes to share", processes, graph.nodes()),
                         "start fewer of them");
   }
+  return spread_rows(graph.equal_parts(grid.rows), grid);
+}
+
+NodeRanges spread_rows(std::vector<int64_t> first_of_part, Grid grid) {
+  const int64_t nodes = first_of_part.back();
   NodeRanges out;
   out.grid = grid;
-  out.first_of_part = graph.equal_parts(grid.rows);
+  out.first_of_part = std::move(first_of_part);
   // A part of few rows with many entries may have fewer rows than processes.
   for (int64_t r = 1; r < grid.rows; ++r) {
-    out.first_of_part[static_cast<size_t>(r)] =
-        std::clamp(out.first_of_part[static_cast<size_t>(r)],
-                   out.first_of_part[static_cast<size_t>(r) - 1] + grid.columns,
-                   graph.nodes() - (grid.rows - r) * grid.columns);
+    out.first_of_part[static_cast<size_t>(r)] = std::clamp(
+        out.first_of_part[static_cast<size_t>(r)],
+        out.first_of_part[static_cast<size_t>(r) - 1] + grid.columns, nodes - (grid.rows - r) * grid.columns);
   }
   for (int64_t r = 0; r < grid.rows; ++r) {
     const int64_t first = out.first_of_part[static_cast<size_t>(r)],
@@ -500,7 +504,7 @@ NodeRanges spread_rows(const RowSource& graph, Grid grid) {
     for (int64_t c = 0; c < grid.columns; ++c)
       out.first_of_process.push_back(first + rows * c / grid.columns);
   }
-  out.first_of_process.push_back(graph.nodes());
+  out.first_of_process.push_back(nodes);
   return out;
 }
 

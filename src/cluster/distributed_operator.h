@@ -31,6 +31,9 @@ struct NodeRanges {
 /// Parts of about equally many entries of S; of each, equally many rows for every process. ArgumentError
 /// where there are fewer nodes than processes.
 NodeRanges spread_rows(const RowSource& graph, Grid grid);
+/// The same with given first rows of the parts, grid.rows + 1; parts that are too small for their processes
+/// get rows of their neighbours.
+NodeRanges spread_rows(std::vector<int64_t> first_of_part, Grid grid);
 
 /// Of each part of the rows: how many rows of other parts its own reach, which is what it fetches before a
 /// product. Reads the graph a part at a time.

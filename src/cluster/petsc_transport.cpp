@@ -6,6 +6,7 @@
 // MPI_Allreduce need not give the same bits everywhere.
 #include <dlfcn.h>
 #include <mpi.h>
+#include <petscmat.h>
 #include <petscsf.h>
 #include <signal.h>
 #include <unistd.h>
@@ -110,7 +111,6 @@ class Group : public Transport {
   }
 
   void sum(double* numbers, int64_t count) const override { reduce(numbers, count, MPI_DOUBLE, MPI_SUM); }
-  void sum(float* numbers, int64_t count) const override { reduce(numbers, count, MPI_FLOAT, MPI_SUM); }
   void sum(int64_t* numbers, int64_t count) const override { reduce(numbers, count, MPI_INT64_T, MPI_SUM); }
   void largest(double* numbers, int64_t count) const override { reduce(numbers, count, MPI_DOUBLE, MPI_MAX); }
 
@@ -155,11 +155,60 @@ class Group : public Transport {
                 "messages");
   }
 
+  std::vector<int64_t> partition(int64_t rows_of_all, const std::vector<int32_t>& begin,
+                                 const std::vector<int32_t>& target, const std::vector<int32_t>& weight,
+                                 int parts, std::string& problem) const override {
+    try {
+      return ptscotch(rows_of_all, begin, target, weight, parts);
+    } catch (const std::exception& error) {
+      problem = error.what();
+      return {};
+    }
+  }
+
   std::unique_ptr<Halo> halo(int64_t given, const std::vector<HaloPlace>& needed) const override {
     return std::make_unique<StarForest>(group_, given, needed);
   }
 
  private:
+  // PETSc frees what it is given.
+  static PetscInt* given(const std::vector<int32_t>& numbers) {
+    PetscInt* copy = nullptr;
+    require_petsc(PetscMalloc1(std::max<size_t>(numbers.size(), 1), &copy), "PetscMalloc");
+    std::copy(numbers.begin(), numbers.end(), copy);
+    return copy;
+  }
+
+  std::vector<int64_t> ptscotch(int64_t rows_of_all, const std::vector<int32_t>& begin,
+                                const std::vector<int32_t>& target, const std::vector<int32_t>& weight,
+                                int parts) const {
+#ifdef PETSC_HAVE_PTSCOTCH
+    const auto rows = static_cast<PetscInt>(weight.size());
+    Mat graph = nullptr;
+    MatPartitioning way = nullptr;
+    IS found = nullptr;
+    require_petsc(MatCreateMPIAdj(group_, rows, static_cast<PetscInt>(rows_of_all), given(begin),
+                                  given(target), nullptr, &graph),
+                  "MatCreateMPIAdj");
+    require_petsc(MatPartitioningCreate(group_, &way), "MatPartitioningCreate");
+    require_petsc(MatPartitioningSetAdjacency(way, graph), "MatPartitioningSetAdjacency");
+    require_petsc(MatPartitioningSetVertexWeights(way, given(weight)), "MatPartitioningSetVertexWeights");
+    require_petsc(MatPartitioningSetNParts(way, parts), "MatPartitioningSetNParts");
+    require_petsc(MatPartitioningSetType(way, MATPARTITIONINGPTSCOTCH), "MatPartitioningSetType");
+    require_petsc(MatPartitioningApply(way, &found), "MatPartitioningApply");
+    const PetscInt* part = nullptr;
+    require_petsc(ISGetIndices(found, &part), "ISGetIndices");
+    std::vector<int64_t> out(part, part + rows);
+    ISRestoreIndices(found, &part);
+    ISDestroy(&found);
+    MatPartitioningDestroy(&way);
+    MatDestroy(&graph);
+    return out;
+#else
+    throw std::runtime_error("PETSc was built without PTScotch");
+#endif
+  }
+
   template <class T>
   void reduce(T* numbers, int64_t count, MPI_Datatype type, MPI_Op operation) const {
     for (int64_t done = 0; done < count; done += piece) {

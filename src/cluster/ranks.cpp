@@ -44,11 +44,10 @@ torch::Tensor gathered(const Transport& transport, const torch::Tensor& given, b
 }  // namespace
 
 torch::Tensor Ranks::sum(const torch::Tensor& here) const {
+  // Numbers in float32 are added up in float64 and rounded once.
+  if (here.scalar_type() == torch::kFloat32) return sum(here.to(torch::kFloat64)).to(torch::kFloat32);
   auto total = here.contiguous().clone();
   switch (total.scalar_type()) {
-    case torch::kFloat32:
-      transport_->sum(total.data_ptr<float>(), total.numel());
-      break;
     case torch::kInt64:
       transport_->sum(total.data_ptr<int64_t>(), total.numel());
       break;
@@ -131,18 +130,22 @@ double Ranks::of_first(double here) const {
   return here;
 }
 
-void Ranks::on_first(const std::function<void()>& work) const {
+void Ranks::together(const std::function<void()>& work) const {
   std::exception_ptr failure;
-  if (is_first()) {
-    try {
-      work();
-    } catch (...) {
-      failure = std::current_exception();
-    }
+  try {
+    work();
+  } catch (...) {
+    failure = std::current_exception();
   }
   if (!any(failure != nullptr)) return;
   if (failure) std::rethrow_exception(failure);
   throw FailedElsewhere();
+}
+
+void Ranks::on_first(const std::function<void()>& work) const {
+  together([&] {
+    if (is_first()) work();
+  });
 }
 
 }  // namespace eignn

@@ -48,8 +48,10 @@ class Ranks {
   std::string of_first(const std::string& here) const;
   double of_first(double here) const;
 
-  /// Calls work() on the first process alone. What it throws ends all: there it is thrown again, and the
-  /// others throw FailedElsewhere.
+  /// Calls work() in every process. What one of them throws ends all: there it is thrown again, and where
+  /// nothing failed FailedElsewhere is thrown.
+  void together(const std::function<void()>& work) const;
+  /// The same for work of the first process alone.
   void on_first(const std::function<void()>& work) const;
 
  private:

@@ -38,7 +38,6 @@ class Transport {
 
   /// Adds up over the group, in place; each process receives the same bits.
   virtual void sum(double* numbers, int64_t count) const = 0;
-  virtual void sum(float* numbers, int64_t count) const = 0;
   virtual void sum(int64_t* numbers, int64_t count) const = 0;
   /// The largest over the group, in place.
   virtual void largest(double* numbers, int64_t count) const = 0;
@@ -47,6 +46,14 @@ class Transport {
   /// order of the processes, without gaps.
   virtual void exchange(const void* send, const int64_t* send_bytes, void* receive,
                         const int64_t* receive_bytes) const = 0;
+  /// The part of each of this process's rows of a graph, whose rows the processes have in the order of their
+  /// ranks, by PTScotch: row k is joined to target[begin[k]] … target[begin[k+1]-1], in both directions and
+  /// without loops, and parts have about equal sums of `weight`. Where that cannot be done `problem` says
+  /// why.
+  virtual std::vector<int64_t> partition(int64_t rows_of_all, const std::vector<int32_t>& begin,
+                                         const std::vector<int32_t>& target,
+                                         const std::vector<int32_t>& weight, int parts,
+                                         std::string& problem) const = 0;
   /// For a process that gives `given` rows and needs those at `needed`.
   virtual std::unique_ptr<Halo> halo(int64_t given, const std::vector<HaloPlace>& needed) const = 0;
 };

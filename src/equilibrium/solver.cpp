@@ -12,6 +12,7 @@
 #include "equilibrium/feature_cache.h"
 #include "equilibrium/solvers.h"
 #include "equilibrium/stopwatch.h"
+#include "equilibrium/sum_of_products.h"
 #include "equilibrium/thin_equilibrium.h"
 #include "graph/nearest_name.h"
 
@@ -318,7 +319,9 @@ Moments Equilibrium::do_moments() const {
     return {mean, variance};
   }
   const auto over_nodes = [&, n = all_nodes(Z.size(0))](const torch::Tensor& t) {
-    return n == Z.size(0) ? t.mean(0) : sum_over_nodes(t.sum(0)) / static_cast<double>(n);
+    if (n == Z.size(0)) return t.mean(0);
+    const auto sum = sum_over_nodes(t.sum(0, /*keepdim=*/false, torch::kFloat64));
+    return (sum / static_cast<double>(n)).to(t.scalar_type());
   };
   const auto mean = over_nodes(Z);
   return {mean, over_nodes((Z - mean).square_())};  // libtorch's var(0) takes five times as long
@@ -347,7 +350,7 @@ Gradients Equilibrium::do_pull_with_moments(const torch::Tensor& index, const Sc
 ProjectedGradients Equilibrium::do_pull_projected(const torch::Tensor& index, const torch::Tensor& cotangent,
                                                   const torch::Tensor& C) const {
   return {do_pull(index, {cotangent.mm(C.t()), {}}, /*want_X=*/false).F,
-          sum_over_nodes(do_rows(index).plain().t().mm(cotangent))};
+          sum_over_nodes(sum_of_products(do_rows(index).plain(), cotangent))};
 }
 
 std::shared_ptr<Projection> Solver::do_project(const torch::Tensor& F, const torch::Tensor& X,

@@ -81,11 +81,16 @@ Explainer::Explainer(Model& model, const Dataset& data, const TrainConfig& confi
       equilibria_(dynamic_cast<EquilibriumModel*>(&model)),
       data_(data),
       config_(config),
-      units_(std::move(units)) {
+      units_(std::move(units)),
+      spread_(data.spread.get()) {
   if (model.has_clusters())
     throw ArgumentError("coarsen",
                         "a coarsened graph has scores of clusters, and none of a node alone to explain",
                         "explain a run with coarsen 1");
+  if (spread_ && !spread_->S) {
+    throw ArgumentError("ranks", "a node of a set of several graphs is explained by one process",
+                        "start one process");
+  }
   if (data.features.is_sparse()) model_.use_features(fixed_.X());  // every part reads rows
 }
 
@@ -93,9 +98,49 @@ bool Explainer::directed() const {
   return config_.further_directions.empty() && config_.propagation.direction != Direction::undirected;
 }
 
+// ---- several processes
+
+void Explainer::require_one_process(const char* field, const std::string& what) const {
+  if (spread_) throw ArgumentError(field, what + " in one process alone", "start one process");
+}
+
+int64_t Explainer::all_nodes() const {
+  return spread_ ? spread_->nodes : data_.nodes();
+}
+
+// The row of a node, if this process has it.
+std::vector<int64_t> Explainer::rows_here(const OneGraph& graph, int64_t node) const {
+  if (!spread_) return {row_of(graph, node)};
+  const int64_t place = spread_->own.place(node);
+  return place < 0 ? std::vector<int64_t>() : std::vector<int64_t>{place};
+}
+
+torch::Tensor Explainer::summed(const torch::Tensor& here) const {
+  return spread_ ? spread_->ranks.sum(here) : here;
+}
+
+// Distances along the arcs of S as Hearing has them, of this process's nodes: a node hears others where a
+// product of S with the indicator of those that it is heard by is not zero.
+torch::Tensor Explainer::hops_together(int64_t node) const {
+  auto hops = torch::full({data_.nodes()}, -1, torch::kInt64);
+  auto reached = torch::zeros({data_.nodes(), 1}, c10::typeMetaToScalarType(model_.type().dtype()));
+  if (const int64_t place = spread_->own.place(node); place >= 0) reached[place][0] = 1;
+  for (int64_t distance = 0;; ++distance) {
+    hops.masked_fill_(reached.squeeze(1) > 0, distance);
+    const auto next = (spread_->S->apply(reached) > 0).squeeze(1).logical_and(hops < 0);
+    if (!spread_->ranks.any(next.any().item<bool>())) return hops;
+    reached = next.unsqueeze(1).to(reached.scalar_type());
+  }
+}
+
 // ---- graphs and states
 
 Explainer::OneGraph& Explainer::graph_of(int64_t node) {
+  if (spread_) {
+    OneGraph& graph = graphs_[0];
+    graph.nodes = torch::arange(data_.nodes(), torch::kInt64);
+    return graph;
+  }
   int64_t g = 0;
   if (equilibria_) {
     g = equilibria_->place_of(node).graph;
@@ -141,7 +186,7 @@ Explainer::OneGraph& Explainer::solved_graph_of(int64_t node) {
   OneGraph& graph = graph_of(node);
   if (!graph.solved.empty()) return graph;
   const torch::NoGradGuard guard;
-  const int64_t g = equilibria_->place_of(node).graph;
+  const int64_t g = spread_ ? 0 : equilibria_->place_of(node).graph;
   graph.H = equilibria_->encode(equilibria_->features_of(g));
   for (int64_t k = 0; k < equilibria_->equilibria(); ++k)
     graph.solved.push_back(equilibria_->solved_for(g, k, graph.H));
@@ -200,7 +245,7 @@ std::vector<ScaledRows> Explainer::adjoints(const OneGraph& graph, const std::ve
 
 // ∂f/∂H = W Pᵀ for the W of adjoints().
 std::vector<ScaledRows> Explainer::of_features(int64_t node, std::vector<ScaledRows> W) const {
-  const int64_t g = equilibria_->place_of(node).graph;
+  const int64_t g = spread_ ? 0 : equilibria_->place_of(node).graph;
   for (size_t k = 0; k < W.size(); ++k) W[k] = equilibria_->pull_source(g, static_cast<int64_t>(k), W[k]);
   return W;
 }
@@ -226,9 +271,9 @@ torch::Tensor Explainer::zero_features(bool raw_units) const {
 // ---- one score
 
 void Explainer::check_node(int64_t node) const {
-  if (node < 0 || node >= data_.nodes())
+  if (node < 0 || node >= all_nodes())
     throw ArgumentError("node", fmt::format("there is no node {}", node),
-                        fmt::format("the data have {} nodes, numbered from 0", data_.nodes()));
+                        fmt::format("the data have {} nodes, numbered from 0", all_nodes()));
 }
 
 int64_t Explainer::chosen_class(const torch::Tensor& scores, std::optional<int64_t> asked) const {
@@ -258,8 +303,13 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
   const torch::NoGradGuard guard;
   const OneGraph& graph = solved_graph_of(node);
   const auto head = *equilibria_->affine_head();
-  const int64_t row = row_of(graph, node), n = graph.H.size(0);
-  const States at = states(graph, {row});
+  const std::vector<int64_t> row = rows_here(graph, node);
+  const int64_t n = graph.H.size(0);
+  States at = states(graph, row);
+  if (spread_) {  // all need the node's state
+    at.z = summed(row.empty() ? torch::zeros({1, at.z.size(1)}, torch::kFloat64) : at.z.to(torch::kFloat64));
+    at.exponent = {0};  // sparse, the solver of several processes, has none
+  }
 
   // The scores without the constant: z C, or z C/‖z‖, times 2^score_exponent.
   const auto z = at.z.to(torch::kFloat64), C = head.slope.to(torch::kFloat64);
@@ -285,9 +335,12 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
 
   // y = C_k, or C_k/‖z‖ where ‖z‖ has the exponent of z.
   const auto y = norm > 0 ? C.select(1, k).unsqueeze(0) / norm : torch::zeros_like(z);
-  const auto W = of_features(node, adjoints(graph, {row}, y, {head.of_unit_rows ? -at.exponent[0] : 0}));
+  const auto count = static_cast<int64_t>(row.size());
+  const auto W =
+      of_features(node, adjoints(graph, row, y.narrow(0, 0, count),
+                                 std::vector<int64_t>(row.size(), head.of_unit_rows ? -at.exponent[0] : 0)));
 
-  const auto X = equilibria_->features_of(equilibria_->place_of(node).graph);
+  const auto X = equilibria_->features_of(spread_ ? 0 : equilibria_->place_of(node).graph);
   auto zero = zero_features(options.raw_units);
   if (zero.defined())  // of columns of labels it is 0
     zero = torch::cat({zero, torch::zeros({X.size(1) - zero.size(0)}, zero.options())});
@@ -317,6 +370,11 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
     for (const auto* terms : {&own[j], &base[j]})
       if (const auto here = leading_exponent(*terms, exponents[j]))
         top = std::max(top.value_or(*here), *here);
+  if (spread_) {
+    constexpr double none = -1e9;
+    const double largest = spread_->ranks.largest(top ? static_cast<double>(*top) : none);
+    if (largest > none) top = static_cast<int64_t>(largest);
+  }
   constexpr int64_t safe = 900;
   out.exponent = c == 0 && shift == 0 && top && std::abs(*top) > safe ? *top : 0;
   std::vector<double> contributions(n, 0.0), rest;
@@ -326,7 +384,7 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
       contributions[u] += scale * scaled(own[j][u], e);
       rest.push_back(scale * scaled(base[j][u], e));
     }
-  out.constant = scale * c + shift + sum_of(rest);
+  out.constant = scale * c + shift + summed(torch::full({1}, sum_of(rest), torch::kFloat64)).item<double>();
   out.score = scale * (scaled(linear_parts[k], score_exponent - out.exponent) + c) + shift;
 
   auto features = torch::zeros({X.size(1)}, z.options());
@@ -343,7 +401,7 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
     // A slope far above the score's exponent may be infinite: what did not change gives nothing all the same.
     features += torch::where(change != 0, change * slope, torch::zeros_like(change)).sum(0);
   });
-  finish(out, graph, node, contributions, numbers_of(features * scale));
+  finish(out, graph, node, contributions, numbers_of(summed(features.to(torch::kCPU)) * scale));
   return out;
 }
 
@@ -351,6 +409,7 @@ Explanation Explainer::through_equilibria(int64_t node, std::optional<int64_t> a
 // that are affine in their features.
 Explanation Explainer::by_gradient(int64_t node, std::optional<int64_t> asked,
                                    const ExplainOptions& options) {
+  require_one_process("norm", "this head is explained by gradients,");
   const OneGraph& graph = graph_of(node);
   const auto index = torch::tensor({node}, torch::kInt64).to(model_.type().device());
   const auto zero = zero_features(options.raw_units);
@@ -381,11 +440,25 @@ Explanation Explainer::by_gradient(int64_t node, std::optional<int64_t> asked,
   return out;
 }
 
-// Sorts, adds up, and measures distances. `contributions` are those of the graph's rows.
+// Measures distances. `contributions` are those of the graph's rows.
 void Explainer::finish(Explanation& out, const OneGraph& graph, int64_t node,
                        const std::vector<double>& contributions, const std::vector<double>& features) const {
-  const auto hops = graph.hearing->hops_to(row_of(graph, node));
-  const int64_t* nodes = graph.nodes.data_ptr<int64_t>();
+  if (!spread_)
+    return list(out, integers_of(graph.nodes), graph.hearing->hops_to(row_of(graph, node)), contributions,
+                features);
+  const Ranks& ranks = spread_->ranks;
+  std::vector<int64_t> number;
+  for (int64_t v = 0; v < spread_->own.count(); ++v) number.push_back(spread_->own.number(v));
+  const auto nodes = ranks.rows_on_first(torch::tensor(number, torch::kInt64)),
+             hops = ranks.rows_on_first(hops_together(node)),
+             parts = ranks.rows_on_first(torch::tensor(contributions, torch::kFloat64));
+  if (!ranks.is_first()) return;
+  list(out, integers_of(nodes), integers_of(hops), numbers_of(parts), features);
+}
+
+// Sorts and adds up.
+void Explainer::list(Explanation& out, const std::vector<int64_t>& nodes, const std::vector<int64_t>& hops,
+                     const std::vector<double>& contributions, const std::vector<double>& features) const {
   std::map<int64_t, std::pair<long double, long double>> raised_lowered;
   std::map<int64_t, int64_t> counts;
   long double sum = out.constant, of_nodes = 0, of_features = 0;

@@ -104,6 +104,7 @@ double Explainer::score_on(const Graph& graph, int64_t node, int64_t class_numbe
 }
 
 EdgeExplanation Explainer::edges(int64_t node, std::optional<int64_t> asked, const EdgeOptions& options) {
+  require_one_process("edges", "edges are explained");
   check_node(node);
   if (!equilibria_)
     throw ArgumentError("model",

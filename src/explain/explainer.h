@@ -17,6 +17,7 @@
 #include "explain/hearing.h"
 #include "models/equilibrium_model.h"
 #include "models/fixed_model.h"
+#include "train/spread.h"
 
 namespace eignn {
 
@@ -29,6 +30,9 @@ struct ScoreUnits {
 /// Those of a regression's data; empty for classes.
 ScoreUnits units_of(const TrainedModel& trained);
 
+/// Where the nodes are spread over processes (Dataset::spread), explain() is collective and its result is
+/// whole on the first one; the other functions are for one process.
+///
 /// Solves once for each graph and keeps the solution, so that many nodes of one graph may be explained. The
 /// model has its own features and mode again at the end.
 ///
@@ -79,12 +83,21 @@ class Explainer {
   torch::Tensor through_encoder(const torch::Tensor& X, const torch::Tensor& W) const;
   torch::Tensor zero_features(bool raw_units) const;
 
+  // Where nodes are spread over processes.
+  int64_t all_nodes() const;
+  std::vector<int64_t> rows_here(const OneGraph& graph, int64_t node) const;
+  torch::Tensor summed(const torch::Tensor& here) const;
+  torch::Tensor hops_together(int64_t node) const;
+  void require_one_process(const char* field, const std::string& what) const;
+
   void check_node(int64_t node) const;
   int64_t chosen_class(const torch::Tensor& scores, std::optional<int64_t> asked) const;
   Explanation through_equilibria(int64_t node, std::optional<int64_t> asked, const ExplainOptions& options);
   Explanation by_gradient(int64_t node, std::optional<int64_t> asked, const ExplainOptions& options);
   void finish(Explanation& out, const OneGraph& graph, int64_t node, const std::vector<double>& contributions,
               const std::vector<double>& features) const;
+  void list(Explanation& out, const std::vector<int64_t>& nodes, const std::vector<int64_t>& hops,
+            const std::vector<double>& contributions, const std::vector<double>& features) const;
   struct Heard {
     const OneGraph* graph;
     std::vector<double> size;  // Σ_j |∂f/∂x_uj| for each row u of the graph
@@ -101,6 +114,7 @@ class Explainer {
   const Dataset& data_;
   const TrainConfig& config_;
   ScoreUnits units_;
+  const Spread* spread_;               // null: there is one process
   std::vector<GraphMatrix> matrices_;  // of models that are no EquilibriumModel, made when needed
   std::map<int64_t, OneGraph> graphs_;
 };

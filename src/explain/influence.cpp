@@ -141,6 +141,7 @@ Explainer::Heard Explainer::heard_by(const std::vector<int64_t>& targets) {
 }
 
 Influence Explainer::influence(const InfluenceOptions& options) {
+  require_one_process("influence", "the influence of nodes is measured");
   if (options.sample < 1)
     throw ArgumentError("sample", fmt::format("a sample of {} nodes", options.sample), "give 1 or more");
   Influence out;

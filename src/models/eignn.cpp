@@ -21,6 +21,7 @@
 #include "models/equilibrium_stack.h"
 #include "models/graph_parts.h"
 #include "models/residual_head.h"
+#include "models/shared_batch.h"
 #include "models/sparse_features.h"
 #include "models/unit_rows.h"
 
@@ -89,6 +90,7 @@ class Eignn : public Model, public EquilibriumModel {
 
   std::vector<torch::Tensor> propagation_weights() const override { return F_; }
   std::vector<torch::Tensor> summed_by_solvers() const override {
+    if (sum_over_processes()) return {};  // each solves for its own graphs
     auto out = F_;
     const bool projects = options_.head == Head::plain && norm_kind_ == Norm::none && can_project();
     if (projects) out.push_back(B_);
@@ -183,7 +185,8 @@ class Eignn : public Model, public EquilibriumModel {
 
   torch::Tensor do_scores(const torch::Tensor& index) override {
     const Place place = graphs_.stacked(index);
-    if (place.graphs.empty()) return torch::zeros({0, classes()}, type_);
+    const bool takes_part = sum_over_processes() && is_training();
+    if (place.graphs.empty() && !takes_part) return torch::zeros({0, classes()}, type_);
     const auto f = scores_without_intercept(place);
     return intercept_.defined() ? f + intercept_ : f;
   }
@@ -199,8 +202,9 @@ class Eignn : public Model, public EquilibriumModel {
 
   torch::Tensor scores_without_intercept(const Place& place) {
     if (options_.head == Head::residual)
-      return residual_->forward(Z(place).plain(), X(place),
-                                [&](const torch::Tensor& h) { return dropout(h, options_.dropout); });
+      return residual_->forward(
+          Z(place).plain(), X(place), [&](const torch::Tensor& h) { return dropout(h, options_.dropout); },
+          sum_over_processes());
     switch (norm_kind_) {
       case Norm::none: {
         // The paper's head has no dropout.
@@ -273,7 +277,17 @@ class Eignn : public Model, public EquilibriumModel {
     return nodes;
   }
 
+  // The states of no node, of which the weights' gradients are zeros: this process has no graph of the batch,
+  // and takes part in the sums of the others.
+  torch::Tensor no_states() {
+    const auto h = encoder_(torch::zeros({0, parts_[0].X.size(1)}, type_));
+    std::vector<torch::Tensor> states;
+    for (const auto& F : F_) states.push_back(h + torch::zeros({0, F.size(0)}, type_).mm(F));
+    return torch::cat(states, 1);
+  }
+
   ScaledRows Z(const Place& place) {
+    if (place.graphs.empty()) return {no_states(), {}};
     if (place.graphs.size() == 1) return Z_of(parts_[place.graphs[0]], place.index);
     std::vector<torch::Tensor> below;
     for (const size_t g : place.graphs) below.push_back(Z_of(parts_[g], {}).plain());
@@ -294,8 +308,8 @@ class Eignn : public Model, public EquilibriumModel {
   // Whether f = Z Bᵀ is to be computed as a projection, without Z. That takes one graph and no gradient in X.
   // For a fixed F one Z serves every B, and a projection would repeat the solve for each.
   bool can_project() const {
-    return parts_.size() == 1 && F_.size() == 1 && F_[0].requires_grad() && options_.encoder == 0 &&
-           !(torch::GradMode::is_enabled() && parts_[0].X.requires_grad());
+    return !sum_over_processes() && parts_.size() == 1 && F_.size() == 1 && F_[0].requires_grad() &&
+           options_.encoder == 0 && !(torch::GradMode::is_enabled() && parts_[0].X.requires_grad());
   }
 
   // The projection for the current F and B. The evaluation after a step and the next training step share it,
@@ -359,24 +373,24 @@ class Eignn : public Model, public EquilibriumModel {
       variances.push_back(beside(variance, 0));
       sizes.push_back(static_cast<double>(part.graph.solvers()[0]->nodes()));
     }
-    Moments all{means[0], variances[0]};
-    const double total = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-    if (!one) {  // the variances within the graphs, and that of their means
-      const auto n = torch::tensor(sizes, torch::kFloat64).unsqueeze(1).to(type_), mean = torch::stack(means);
-      all.mean = (n * mean).sum(0) / total;
-      all.variance = (n * (torch::stack(variances) + (mean - all.mean).square())).sum(0) / total;
+    const SumOverProcesses& sum = sum_over_processes();
+    if (place.graphs.empty()) {
+      z.push_back(no_states());
+      const auto none = z[0].sum(0);
+      means.push_back(none);
+      variances.push_back(none);
+      sizes.push_back(0);
     }
-    update_running_moments(all, total);
-    return {one ? z[0] : torch::cat(z, 0).index_select(0, place.index), all};
-  }
-
-  // Updates the running moments as libtorch's batch norm does, with the unbiased variance.
-  void update_running_moments(const Moments& moments, double n) {
-    const torch::NoGradGuard guard;
-    const double momentum = norm_->options.momentum().value();
-    norm_->running_mean.lerp_(moments.mean, momentum);
-    norm_->running_var.lerp_(moments.variance * (n / std::max(n - 1, 1.0)), momentum);
-    norm_->num_batches_tracked += 1;
+    Moments all{means[0], variances[0]};
+    double total = sizes[0];
+    if (!one || sum) {
+      const auto n = torch::tensor(sizes, torch::dtype(torch::kFloat64).device(type_.device()));
+      all = moments_of_graphs(torch::stack(means), torch::stack(variances), n, sum, total);
+    }
+    update_running_moments(norm_, all, total);
+    return {
+        z.size() == 1 && (one || place.graphs.empty()) ? z[0] : torch::cat(z, 0).index_select(0, place.index),
+        all};
   }
 
   ScaledRows Z_of(Part& part, const torch::Tensor& index) {
@@ -423,6 +437,7 @@ class Eignn : public Model, public EquilibriumModel {
   torch::Tensor X(const Place& place) const {
     std::vector<torch::Tensor> below;
     for (const size_t g : place.graphs) below.push_back(parts_[g].X);
+    if (below.empty()) return torch::zeros({0, features()}, type_);
     const auto rows = below.size() == 1 ? below[0] : torch::cat(below, 0);
     const auto at_index = place.index.defined() ? rows.index_select(0, place.index) : rows;
     return (at_index.is_sparse() ? at_index.to_dense() : at_index).narrow(1, 0, features());

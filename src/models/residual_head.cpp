@@ -1,5 +1,7 @@
 #include "models/residual_head.h"
 
+#include "models/shared_batch.h"
+
 namespace eignn {
 
 torch::Tensor uniform_weight(int64_t out, int64_t in, at::Generator generator) {
@@ -26,9 +28,13 @@ ResidualHead::ResidualHead(int64_t z_width, int64_t x_width, int64_t classes, co
 }
 
 torch::Tensor ResidualHead::forward(const torch::Tensor& z, const torch::Tensor& x,
-                                    const std::function<torch::Tensor(const torch::Tensor&)>& dropout) {
-  auto h = torch::elu(norm_[0](z.mm(W_z_.t()) + x.mm(W_x_.t())));
-  for (size_t k = 0; k < W_.size(); ++k) h = dropout(torch::elu(norm_[k + 1](torch::addmm(h, h, W_[k].t()))));
+                                    const std::function<torch::Tensor(const torch::Tensor&)>& dropout,
+                                    const SumOverProcesses& sum) {
+  const auto norm = [&](size_t k, const torch::Tensor& h) {
+    return sum && is_training() ? shared_batch_norm(norm_[k], h, sum) : norm_[k](h);
+  };
+  auto h = torch::elu(norm(0, z.mm(W_z_.t()) + x.mm(W_x_.t())));
+  for (size_t k = 0; k < W_.size(); ++k) h = dropout(torch::elu(norm(k + 1, torch::addmm(h, h, W_[k].t()))));
   return torch::addmm(b_out_, h, W_out_.t());
 }
 

@@ -25,13 +25,16 @@ inline int64_t label_columns(const EignnOptions& options, int64_t classes) {
 torch::Tensor encoder_weight(int64_t out, int64_t features, int64_t labels, at::Generator generator);
 
 ///     h = ELU(BN(W₀ z + W_r x)),   h ← dropout(ELU(BN(W_k h + h))),   f = W h + b
+///
+/// With `sum` the rows are those of one process among several that share a batch.
 class ResidualHead : public torch::nn::Module {
  public:
   ResidualHead(int64_t z_width, int64_t x_width, int64_t classes, const EignnOptions& options,
                at::Generator generator);
 
   torch::Tensor forward(const torch::Tensor& z, const torch::Tensor& x,
-                        const std::function<torch::Tensor(const torch::Tensor&)>& dropout);
+                        const std::function<torch::Tensor(const torch::Tensor&)>& dropout,
+                        const SumOverProcesses& sum = {});
 
  private:
   torch::Tensor W_z_, W_x_, W_out_, b_out_;

@@ -15,6 +15,12 @@ SpreadInspection inspect_spread(const TrainConfig& config, int64_t processes) {
   if (processes < 1)
     throw ArgumentError("ranks", fmt::format("{} is no number of processes", processes), "give 1 or more");
   const SpreadGraph graph = open_graph(config);
+  if (graph.graphs > 1) {
+    throw ArgumentError(
+        "ranks",
+        fmt::format("{} has {} graphs, which are dealt whole and have no grid", graph.name, graph.graphs),
+        fmt::format("start up to {} processes", graph.graphs));
+  }
   require_spreadable(config, graph.features);
   SpreadInspection out;
   out.dataset = graph.name;

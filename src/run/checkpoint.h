@@ -40,6 +40,9 @@ void describe_model(const TrainedModel& model, SafeTensors& content);
 /// ArgumentError when the number of features differs, DataError for a feature that is missing or not known.
 Dataset as_trained(const TrainedModel& trained, const Dataset& data);
 
+/// Gives `own`, a copy of `data` after prepared(), labels by the numbers of the model's own classes.
+void take_own_classes(const TrainedModel& trained, const Dataset& data, Dataset& own);
+
 /// ArgumentError unless `nodes` are int64 numbers of nodes whose labels the data set knows.
 void require_labelled(const Dataset& data, const torch::Tensor& nodes);
 /// ArgumentError where the label of one of these nodes is none of the model's; `own` is as_trained(data).

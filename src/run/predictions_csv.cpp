@@ -4,11 +4,16 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "data/atomic_file.h"
 #include "data/csv.h"
+#include "data/npy.h"
+#include "train/spread.h"
 
 namespace eignn {
 
@@ -89,8 +94,8 @@ std::vector<const char*> parts_of(const Dataset& data, const Split& split) {
 }
 
 std::string csv_of_numbers(const Dataset& data, const std::vector<const char*>& part,
-                           const torch::Tensor& values, const Names& names,
-                           const PredictionColumns& columns) {
+                           const torch::Tensor& values, const Names& names, const PredictionColumns& columns,
+                           std::vector<size_t>* line_ends) {
   const LabelTexts labels(data);
   const auto table = values.contiguous();
   const int64_t count = table.size(1);
@@ -101,18 +106,19 @@ std::string csv_of_numbers(const Dataset& data, const std::vector<const char*>& 
   if (!columns.head) csv.clear();
   const auto out = std::back_inserter(csv);
   const double* value = table.data_ptr<double>();
-  for (int64_t v = 0; v < data.nodes(); ++v, value += count) {
+  for (int64_t v = 0; v < columns.rows; ++v, value += count) {
     fmt::format_to(out, "{},{}", csv_field(data.node_name(v)), part[v]);
     for (int64_t k = 0; k < count; ++k) fmt::format_to(out, ",{}", labels.number(v, k));
     for (int64_t k = 0; k < count; ++k) fmt::format_to(out, ",{:.9g}", value[k]);
     csv += '\n';
+    if (line_ends) line_ends->push_back(csv.size());
   }
   return csv;
 }
 
 std::string csv_of_classes(const Dataset& data, const std::vector<const char*>& part,
                            const Predictions& predictions, const Names& names,
-                           const PredictionColumns& columns) {
+                           const PredictionColumns& columns, std::vector<size_t>* line_ends) {
   const bool several = predictions.classes.dim() == 2;
   const auto probability = predictions.probabilities.contiguous();
   const int64_t classes = probability.size(1), top = std::min(columns.top, classes);
@@ -124,7 +130,7 @@ std::string csv_of_classes(const Dataset& data, const std::vector<const char*>& 
   const auto out = std::back_inserter(csv);
   const LabelTexts labels(data);
   const double* p = probability.data_ptr<double>();
-  for (int64_t v = 0; v < data.nodes(); ++v, p += classes) {
+  for (int64_t v = 0; v < columns.rows; ++v, p += classes) {
     const std::string predicted = several ? names.members(classes, [&](int64_t c) { return p[c] > 0.5; })
                                           : csv_field(names.of(std::max_element(p, p + classes) - p));
     fmt::format_to(out, "{},{},{},{}", csv_field(data.node_name(v)), part[v], labels.of(v), predicted);
@@ -132,6 +138,7 @@ std::string csv_of_classes(const Dataset& data, const std::vector<const char*>& 
       fmt::format_to(out, ",{},{:.6g}", csv_field(names.of(c)), p[c]);
     for (int64_t c = 0; columns.probabilities && c < classes; ++c) fmt::format_to(out, ",{:.6g}", p[c]);
     csv += '\n';
+    if (line_ends) line_ends->push_back(csv.size());
   }
   return csv;
 }
@@ -150,17 +157,115 @@ std::vector<int64_t> likeliest(const double* probability, int64_t classes, int64
 }
 
 std::string predictions_csv(const Dataset& data, const Split& split, const Predictions& predictions,
-                            const std::vector<std::string>& class_names, const PredictionColumns& columns) {
+                            const std::vector<std::string>& class_names, const PredictionColumns& given,
+                            std::vector<size_t>* line_ends) {
   const Names names(class_names);
+  PredictionColumns columns = given;
+  if (columns.rows < 0) columns.rows = data.nodes();
   const auto part = parts_of(data, split);
-  return predictions.values.defined() ? csv_of_numbers(data, part, predictions.values, names, columns)
-                                      : csv_of_classes(data, part, predictions, names, columns);
+  return predictions.values.defined()
+             ? csv_of_numbers(data, part, predictions.values, names, columns, line_ends)
+             : csv_of_classes(data, part, predictions, names, columns, line_ends);
 }
 
 void write_predictions_csv(const std::string& path, const Dataset& data, const Split& split,
                            const Predictions& predictions, const std::vector<std::string>& class_names,
                            const PredictionColumns& columns) {
   write_file_atomically(path, predictions_csv(data, split, predictions, class_names, columns));
+}
+
+namespace {
+
+// The lines of own nodes, one below the other.
+struct OwnLines {
+  std::string text;
+  std::vector<size_t> ends;
+};
+
+// Runs of own nodes one after another, so that the first process holds those of one process beside its own.
+void write_runs(const Spread& spread, const OwnLines& own, AtomicFile* file) {
+  const Ranks& ranks = spread.ranks;
+  size_t done = 0, begin = 0;
+  for (const Spread::Run& run : spread.runs) {
+    std::string here;
+    if (run.process == ranks.rank() && run.nodes > 0) {
+      done += static_cast<size_t>(run.nodes);
+      here = own.text.substr(begin, own.ends.at(done - 1) - begin);
+      begin = own.ends[done - 1];
+    }
+    ranks.texts_to_first(here, [&](const std::string& lines) { file->write(lines.data(), lines.size()); });
+  }
+}
+
+// Where the processes have taken nodes in another order: the first one holds all lines, and sorts them.
+void write_sorted(const Spread& spread, const OwnLines& own, AtomicFile* file) {
+  const Ranks& ranks = spread.ranks;
+  std::vector<int64_t> number, length;
+  for (int64_t v = 0; v < spread.own.count(); ++v) {
+    const auto at = static_cast<size_t>(v);
+    number.push_back(spread.own.number(v));
+    length.push_back(static_cast<int64_t>(own.ends.at(at) - (v == 0 ? 0 : own.ends[at - 1])));
+  }
+  const auto numbers = ranks.rows_on_first(torch::tensor(number, torch::kInt64)),
+             lengths = ranks.rows_on_first(torch::tensor(length, torch::kInt64));
+  std::string all;
+  ranks.texts_to_first(own.text, [&](const std::string& lines) { all += lines; });
+  ranks.on_first([&] {
+    std::vector<std::pair<size_t, size_t>> line(
+        static_cast<size_t>(numbers.numel()));  // where it begins, its length
+    size_t begin = 0;
+    for (int64_t k = 0; k < numbers.numel(); ++k) {
+      const auto bytes = static_cast<size_t>(lengths.data_ptr<int64_t>()[k]);
+      line.at(static_cast<size_t>(numbers.data_ptr<int64_t>()[k])) = {begin, bytes};
+      begin += bytes;
+    }
+    for (const auto& [from, bytes] : line) file->write(all.data() + from, bytes);
+  });
+}
+
+void write_together(const std::string& path, const Spread& spread, const std::string& head,
+                    const std::function<OwnLines()>& own) {
+  const Ranks& ranks = spread.ranks;
+  OwnLines lines;
+  ranks.together([&] { lines = own(); });
+  std::optional<AtomicFile> file;
+  ranks.on_first([&] {
+    file.emplace(path);
+    file->write(head.data(), head.size());
+  });
+  AtomicFile* const to = file ? &*file : nullptr;
+  spread.runs.empty() ? write_sorted(spread, lines, to) : write_runs(spread, lines, to);
+  ranks.on_first([&] { file->commit(); });
+}
+
+}  // namespace
+
+void write_predictions_together(const std::string& path, const Dataset& here, const Split& split,
+                                const Predictions& predictions, const std::vector<std::string>& class_names,
+                                PredictionColumns columns) {
+  columns.rows = 0;
+  const std::string head = predictions_csv(here, split, predictions, class_names, columns);
+  columns.rows = here.nodes();
+  columns.head = false;
+  write_together(path, *here.spread, head, [&] {
+    OwnLines lines;
+    lines.text = predictions_csv(here, split, predictions, class_names, columns, &lines.ends);
+    return lines;
+  });
+}
+
+void write_npy_together(const std::string& path, const Dataset& here, const torch::Tensor& rows) {
+  const auto matrix = rows.to(torch::kCPU, torch::kFloat64).contiguous();
+  const size_t row = static_cast<size_t>(matrix.size(1)) * sizeof(double);
+  write_together(path, *here.spread, npy_header(ElementType::float64, {here.spread->nodes, matrix.size(1)}),
+                 [&] {
+                   OwnLines lines;
+                   lines.text.assign(reinterpret_cast<const char*>(matrix.data_ptr<double>()),
+                                     static_cast<size_t>(matrix.size(0)) * row);
+                   for (int64_t v = 1; v <= matrix.size(0); ++v)
+                     lines.ends.push_back(static_cast<size_t>(v) * row);
+                   return lines;
+                 });
 }
 
 }  // namespace eignn

@@ -323,24 +323,6 @@ struct Distances {
   }
 };
 
-// The settings of this process's machine: with several processes on it each has its share of the cores.
-TrainConfig on_machine(TrainConfig config, const SpreadOptions* spread) {
-  if (spread && config.threads == 0) config.threads = spread->threads;
-  return config;
-}
-
-// Each process writes the lines of its own nodes, and the first one puts them into one file.
-void write_predictions_together(const RunFolder* folder, const Dataset& dataset, const Split& split,
-                                const Predictions& predictions, const Ranks& ranks) {
-  std::optional<AtomicFile> file;
-  ranks.on_first([&] { file.emplace(folder->predictions_path()); });
-  PredictionColumns columns;
-  columns.head = ranks.is_first();
-  ranks.texts_to_first(predictions_csv(dataset, split, predictions, dataset.class_names, columns),
-                       [&](const std::string& lines) { file->write(lines.data(), lines.size()); });
-  ranks.on_first([&] { file->commit(); });
-}
-
 int64_t count_parameters(const Model& model) {
   int64_t count = 0;
   for (const auto& parameter : model.parameters()) count += parameter.numel();
@@ -413,8 +395,9 @@ void conclude(Trainer& trainer, const Dataset& dataset, const RunFolder* folder,
   trainer.on_first([&] { model.save(folder->checkpoint_path()); });
   const auto scores = scores_of(trainer.model(), torch::arange(dataset.nodes()).to(split.test.device()));
   const Split& nodes = dataset.splits[summary.split];
-  if (const Ranks* ranks = trainer.ranks()) {
-    write_predictions_together(folder, dataset, nodes, predictions_of(model, scores), *ranks);
+  if (trainer.ranks()) {
+    write_predictions_together(folder ? folder->predictions_path() : "", dataset, nodes,
+                               predictions_of(model, scores), dataset.class_names);
   } else {
     folder->write_predictions(dataset, nodes, predictions_of(model, scores));
   }

@@ -80,18 +80,6 @@ void renumber_classes(Dataset& own, const Dataset& data, const std::vector<int64
   own.known = data.known.logical_and(own.labels >= 0);
 }
 
-void take_own_classes(const TrainedModel& model, const Dataset& data, Dataset& own) {
-  own.classes = model.classes();
-  own.class_names = model.class_names();
-  if (!data.labels.defined() || !data.known.defined() || task_of(data) != model.task())
-    return forget_labels(own, model.task());
-  const std::vector<int64_t> place = classes_of(model, data);
-  if (model.task() == Task::classes)
-    renumber_classes(own, data, place);
-  else
-    reorder_columns(own, data, place);
-}
-
 // A model that knows no names takes the columns as they stand, if they are numbers.
 Dataset without_names(Dataset data) {
   for (const FeatureColumn& column : data.columns)
@@ -107,6 +95,18 @@ Dataset without_names(Dataset data) {
 }
 
 }  // namespace
+
+void take_own_classes(const TrainedModel& model, const Dataset& data, Dataset& own) {
+  own.classes = model.classes();
+  own.class_names = model.class_names();
+  if (!data.labels.defined() || !data.known.defined() || task_of(data) != model.task())
+    return forget_labels(own, model.task());
+  const std::vector<int64_t> place = classes_of(model, data);
+  if (model.task() == Task::classes)
+    renumber_classes(own, data, place);
+  else
+    reorder_columns(own, data, place);
+}
 
 Task TrainedModel::task() const {
   return record_->task;

@@ -130,7 +130,7 @@ Propagation make_propagation(const Dataset& dataset, const TrainConfig& c) {
 TrainConfig with_weight_scale(const Dataset& dataset, TrainConfig c) {
   if (dataset.spread && dataset.spread->weight_scale > 0)
     c.propagation.weight_scale = dataset.spread->weight_scale;
-  if (!dataset.graph.weight.empty())
+  else if (!dataset.graph.weight.empty())
     c.propagation.weight_scale = scale_of_weights(dataset.graph, c.propagation);
   return c;
 }
@@ -152,6 +152,37 @@ SolverOptions solver_options(const TrainConfig& c) {
 
 namespace {
 
+// The model of one process that has whole graphs.
+std::shared_ptr<Model> dealt_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
+  const Spread& spread = *dataset.spread;
+  const EignnOptions& model = c.eignn();
+  check(model);
+  SolverOptions options = solver_options(c);
+  options.store = store;
+  TrainConfig scaled = with_weight_scale(dataset, c);
+  const int64_t m = rows_of_F(model, model.encoder > 0 ? model.encoder : dataset.feature_count());
+  std::vector<GraphPart> parts;
+  const auto matrices = [&](const TrainConfig& of) {
+    auto graphs = graph_matrices(dataset, of);
+    if (graphs.size() == 1) graphs[0].nodes = dataset.members()[0];
+    return graphs;
+  };
+  for (auto& graph : matrices(scaled))
+    parts.push_back({std::move(graph.nodes), make_solver(spread.solver, graph.S, options, m), {}});
+  for (const Direction direction : c.further_directions) {
+    scaled.propagation.direction = direction;
+    const auto graphs = matrices(scaled);
+    for (size_t g = 0; g < parts.size(); ++g)
+      parts[g].further.push_back(make_solver(spread.solver, graphs[g].S, options, m));
+  }
+  const bool by_entries = model.encoder > 0 || m < dataset.feature_count();
+  const auto features = model_features(dataset),
+             X = by_entries ? features : dense_matrix(features, "eignn without a rank or an encoder");
+  auto made = make_eignn(std::move(parts), X, dataset.classes, model, stream_seed(c.seed, Stream::start));
+  made->share_batches([ranks = spread.ranks](const torch::Tensor& here) { return ranks.sum(here); });
+  return made;
+}
+
 // The model of one process, whose solver has S among all.
 std::shared_ptr<Model> spread_model(const Dataset& dataset, const TrainConfig& c) {
   const EignnOptions& model = c.eignn();
@@ -170,7 +201,7 @@ std::shared_ptr<Model> spread_model(const Dataset& dataset, const TrainConfig& c
 std::shared_ptr<Model> make_model(const Dataset& dataset, const TrainConfig& c, SpectrumStore* store) {
   if (!torch::isfinite(stored_numbers(dataset.features)).all().item<bool>())
     throw DataError(dataset.name, "", "a feature is not finite", "clean the data first");
-  if (dataset.spread) return spread_model(dataset, c);
+  if (dataset.spread) return dataset.spread->S ? spread_model(dataset, c) : dealt_model(dataset, c, store);
   warn_of_unread_weights(dataset, c);
   std::vector<GraphMatrix> graphs = graph_matrices(dataset, c);
   const uint64_t seed = stream_seed(c.seed, Stream::start);

@@ -111,30 +111,35 @@ SpreadGraph open_graph(const TrainConfig& c) {
   out.name = data->name;
   out.entries = data->graph.symmetrised().arcs() + data->nodes();
   out.features = data->feature_count();
+  out.graphs = data->graphs();
   out.rows = rows_in_memory(data->graph);
   out.owner = data;
   return out;
 }
 
-std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOptions& options) {
+std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOptions& options,
+                                          const ShardReading& reading) {
   const Ranks& ranks = options.ranks;
   const std::string header_path = c.dataset + "/shards.toml";
   if (!ranks.of_first(static_cast<double>(std::filesystem::exists(header_path)))) return {};
   const ShardedFolder folder(c.dataset);
   const ShardHeader& header = folder.header();
-  if (ranks.any(header.content != ranks.of_first(header.content))) {
-    throw DataError(c.dataset, "", "the processes have read different data",
-                    "give all of them the same files");
-  }
+  require_alike(ranks, c.dataset, header.content, "the processes have read different data",
+                "give all of them the same files");
   require_spreadable(c, header.features);
   if (header.several_graphs) {
-    throw ArgumentError("dataset",
-                        fmt::format("{} has several graphs, and one is spread over processes", c.dataset),
-                        "start one process");
+    throw ArgumentError(
+        "dataset",
+        fmt::format("{} has several graphs, which are dealt whole, and shards cut them", c.dataset),
+        "give the data as they were before the conversion");
+  }
+  if (options.order != NodeOrder::given) {
+    throw ArgumentError("order", "the nodes of shards, of which no process has all, keep their order",
+                        "leave it out, or bring the data into that order before they are converted");
   }
   if (c.structure)
     throw ArgumentError("structure", "features of the graph cannot be spread over processes", "leave it off");
-  if (header.splits == 0) {
+  if (reading.for_training && header.splits == 0) {
     throw DataError(c.dataset, "splits", "the shards have no split, and drawing one takes all labels",
                     "give splits to the data before they are converted");
   }
@@ -144,16 +149,20 @@ std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOpti
       spread_grid(static_cast<double>(header.nodes),
                   static_cast<double>(folder.arcs_before(header.nodes, ArcEnds::both) + header.nodes),
                   header.features, weighted, c, options);
-  auto out = std::make_shared<Spread>(ranks, spread_rows(graph, grid), options.terms);
+  const NodeRanges ranges = spread_rows(graph, grid);
+  auto out = std::make_shared<Spread>(options);
   const auto rank = static_cast<size_t>(ranks.rank());
-  const int64_t first = out->ranges.first_of_process[rank], last = out->ranges.first_of_process[rank + 1];
+  const int64_t first = ranges.first_of_process[rank], last = ranges.first_of_process[rank + 1];
+  out->own = OwnNodes(first, last);
+  out->nodes = header.nodes;
+  out->runs = runs_of(ranges);
   PropagationOptions propagation = c.propagation;
   if (weighted) {
     propagation.weight_scale = out->weight_scale =
         c.propagation.weight_scale > 0 ? c.propagation.weight_scale
                                        : mean_weight(ranks, graph.rows(first, last, RowEnds::out));
   }
-  out->S = distributed_operator(ranks, graph, out->ranges, propagation, torch_dtype(c.dtype));
+  out->S = distributed_operator(ranks, graph, ranges, propagation, torch_dtype(c.dtype));
 
   Dataset here;
   here.name = name_of_path(c.dataset);
@@ -178,17 +187,21 @@ std::optional<Dataset> spread_from_shards(const TrainConfig& c, const SpreadOpti
       for (const auto& [part, name] : {std::pair(here.splits.back().train, "train"),
                                        {here.splits.back().val, "val"},
                                        {here.splits.back().test, "test"}}) {
-        if (ranks.sum(part.numel()) == 0)
+        if (reading.for_training && ranks.sum(part.numel()) == 0)
           throw DataError(c.dataset, "", fmt::format("no node of {} has a label", name), "label some");
       }
     }
   }
   out->metric = here.labels.defined() ? metric_of(here, c, ranks) : Metric::accuracy;
   const size_t split = c.split.empty() || c.split == "all" ? 0 : std::stoul(c.split);
-  here.transform = fitted(
-      here,
-      here.splits.empty() ? torch::Tensor() : here.splits.at(std::min(split, here.splits.size() - 1)).train,
-      c.feature_norm, ranks);
+  if (reading.trained != nullptr) {
+    here.transform = std::make_shared<FeatureTransform>(*reading.trained);
+  } else {
+    here.transform = fitted(
+        here,
+        here.splits.empty() ? torch::Tensor() : here.splits.at(std::min(split, here.splits.size() - 1)).train,
+        c.feature_norm, ranks);
+  }
   here.features = here.transform->apply(here);
   here.spread = std::move(out);
   return here;

@@ -104,12 +104,7 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
     judge_.targets = TargetScale::fit(numbers, torch::arange(numbers.size(0)));
   }
   targets_ = judge_.targets.standardised(taught.labels.to(device));
-  if (dataset.graphs() > 1) {
-    const auto graph = torch::tensor(dataset.graph_of, torch::kInt64).index_select(0, taught.nodes);
-    for (int64_t g = 0; g < dataset.graphs(); ++g)
-      if (const auto nodes = taught.nodes.masked_select(graph == g); nodes.numel() > 0)
-        train_by_graph_.push_back(nodes.to(device));
-  }
+  sort_by_graph(dataset, taught.nodes);
   if (config.is_eignn() && config.eignn().label_inputs)
     known_labels_ = KnownLabels::of(dataset, s.train, config.seed);
   model_ = make_model(dataset, config, store);
@@ -118,22 +113,40 @@ Trainer::Trainer(const TrainConfig& config, const Dataset& dataset, int64_t spli
   for (const auto& group : optimiser_->groups()) full_rates_.push_back(group.rate);
 }
 
-std::vector<torch::Tensor> Trainer::batches(int64_t epoch) {
+void Trainer::sort_by_graph(const Dataset& dataset, const torch::Tensor& taught) {
+  const int64_t graphs = spread_ ? spread_->all_graphs : dataset.graphs();
+  if (graphs == 1) return;
+  auto graph = torch::tensor(dataset.graph_of, torch::kInt64).index_select(0, taught);
+  if (spread_) graph = torch::tensor(spread_->graphs, torch::kInt64).index_select(0, graph);
+  auto count = torch::bincount(graph, {}, graphs);
+  if (spread_) count = spread_->ranks.sum(count);
+  for (int64_t g = 0; g < graphs; ++g) {
+    if (const auto nodes = count[g].item<int64_t>(); nodes > 0)
+      train_by_graph_.push_back({taught.masked_select(graph == g).to(labels_.device()), nodes});
+  }
+}
+
+std::vector<Trainer::Batch> Trainer::batches(int64_t epoch) {
   if (known_labels_) {
     const auto halves = halves_of_epoch(split_.train.numel(), config_.seed, epoch);
     model_->show_labels(halves.shown);
-    return {split_.train.index_select(0, halves.scored.to(split_.train.device()))};
+    return {{split_.train.index_select(0, halves.scored.to(split_.train.device())), {}}};
   }
-  if (train_by_graph_.empty()) return {taught_};
+  if (train_by_graph_.empty()) return {{taught_, {}}};
   const int64_t count = static_cast<int64_t>(train_by_graph_.size());
   const auto seed = stream_seed(config_.seed, Stream::batches, static_cast<uint64_t>(epoch));
   const auto order = torch::randperm(count, at::detail::createCPUGenerator(seed), torch::kInt64);
-  std::vector<torch::Tensor> out;
+  std::vector<Batch> out;
   for (int64_t first = 0; first < count; first += config_.batch_graphs) {
-    std::vector<torch::Tensor> graphs;
-    for (int64_t k = first; k < std::min(count, first + config_.batch_graphs); ++k)
-      graphs.push_back(train_by_graph_[order[k].item<int64_t>()]);
-    out.push_back(torch::cat(graphs));
+    std::vector<torch::Tensor> graphs, rows;
+    int64_t before = 0;
+    for (int64_t k = first; k < std::min(count, first + config_.batch_graphs); ++k) {
+      const GraphNodes& graph = train_by_graph_[static_cast<size_t>(order[k].item<int64_t>())];
+      graphs.push_back(graph.nodes);
+      rows.push_back(torch::arange(before, before + graph.nodes.numel(), torch::kInt64));
+      before += graph.count;
+    }
+    out.push_back({torch::cat(graphs), spread_ ? torch::cat(rows) : torch::Tensor(), before});
   }
   return out;
 }
@@ -155,7 +168,9 @@ torch::Tensor Trainer::loss_at(const torch::Tensor& nodes, double& of_all) {
   }
   const Ranks& ranks = spread_->ranks;
   const double here = loss_weight(y, judge_.class_weights), all = ranks.sum(here);
-  const auto loss = here > 0 ? loss_of(f, y, judge_.class_weights) * (here / all) : f.sum() * 0;
+  // In float64, so that each node's gradient is rounded once, whatever its process's share of the nodes.
+  const auto loss =
+      here > 0 ? loss_of(f.to(torch::kFloat64), y, judge_.class_weights) * (here / all) : f.sum() * 0;
   of_all = ranks.sum(loss.item<double>());
   return loss;
 }
@@ -164,20 +179,34 @@ torch::Tensor Trainer::loss_at(const torch::Tensor& nodes, double& of_all) {
 void Trainer::add_up_gradients() {
   if (!spread_) return;
   const auto done = model_->summed_by_solvers();
-  std::vector<torch::Tensor> gradients, numbers;
+  std::vector<torch::Tensor> parameters, numbers;
+  std::vector<double> has;  // a gradient, which a process without any node of the batch may not have
   for (const auto& parameter : model_->parameters()) {
     const bool summed = std::any_of(done.begin(), done.end(),
                                     [&](const torch::Tensor& other) { return other.is_same(parameter); });
-    if (summed || !parameter.grad().defined()) continue;
-    gradients.push_back(parameter.grad());
-    numbers.push_back(parameter.grad().reshape({-1}).to(torch::kFloat64));
+    if (summed || !parameter.requires_grad()) continue;
+    const auto& gradient = parameter.grad();
+    parameters.push_back(parameter);
+    has.push_back(gradient.defined() ? 1 : 0);
+    numbers.push_back(gradient.defined() ? gradient.reshape({-1}).to(torch::kFloat64)
+                                         : torch::zeros({parameter.numel()}, torch::kFloat64));
   }
-  if (gradients.empty()) return;
+  if (parameters.empty()) return;
+  numbers.push_back(torch::tensor(has, torch::kFloat64));
   const auto sums = spread_->ranks.sum(torch::cat(numbers));
+  const auto kinds = static_cast<int64_t>(has.size());
+  const auto any_has = sums.narrow(0, sums.numel() - kinds, kinds);
   int64_t at = 0;
-  for (auto& gradient : gradients) {
-    gradient.copy_(sums.narrow(0, at, gradient.numel()).view_as(gradient));
-    at += gradient.numel();
+  for (size_t k = 0; k < parameters.size(); ++k) {
+    torch::Tensor& parameter = parameters[k];
+    const auto sum = sums.narrow(0, at, parameter.numel()).view_as(parameter);
+    at += parameter.numel();
+    if (any_has[static_cast<int64_t>(k)].item<double>() == 0) continue;
+    if (parameter.grad().defined()) {
+      parameter.mutable_grad().copy_(sum);
+    } else {
+      parameter.mutable_grad() = sum.to(parameter.scalar_type());
+    }
   }
 }
 
@@ -226,11 +255,12 @@ double Trainer::step(int64_t epoch) {
   set_learning_rates(epoch);
   const ProductsInTf32 products(config_.tf32, labels_.device());
   double sum = 0;
-  int64_t nodes = 0;
-  for (const auto& batch : batches(epoch)) {
+  int64_t weight = 0;
+  for (const Batch& batch : batches(epoch)) {
     optimiser_->clear_gradients();
+    if (batch.rows.defined()) model_->use_dropout_rows(batch.rows);
     double value = 0;
-    const auto loss = loss_at(batch, value);
+    const auto loss = loss_at(batch.nodes, value);
     if (!std::isfinite(value))
       throw ConvergenceError("the training loss is not finite", fmt::format("epoch {}", epoch),
                              "lower lr, or use dtype float64");
@@ -241,11 +271,10 @@ double Trainer::step(int64_t epoch) {
         if (parameter.grad().defined()) torch::nn::utils::clip_grad_norm_(parameter, config_.clip);
     optimiser_->step();
     model_->after_step();
-    const int64_t trained = spread_ ? 1 : batch.numel();  // where nodes are spread, the batch is one
-    sum += value * static_cast<double>(trained);
-    nodes += trained;
+    sum += value * static_cast<double>(batch.weight);
+    weight += batch.weight;
   }
-  return sum / static_cast<double>(nodes);
+  return sum / static_cast<double>(weight);
 }
 
 }  // namespace eignn

@@ -62,7 +62,14 @@ class Trainer {
   Adam& optimiser() { return *optimiser_; }
 
  private:
-  std::vector<torch::Tensor> batches(int64_t epoch);
+  // The nodes of one step.
+  struct Batch {
+    torch::Tensor nodes;
+    torch::Tensor rows;  // where graphs are dealt: their places among those of all processes; else undefined
+    int64_t weight = 1;  // of its loss in that of the epoch
+  };
+  std::vector<Batch> batches(int64_t epoch);
+  void sort_by_graph(const Dataset& dataset, const torch::Tensor& taught);
   void set_learning_rates(int64_t epoch);
   torch::Tensor loss_at(const torch::Tensor& nodes, double& of_all);
   void add_up_gradients();
@@ -72,7 +79,12 @@ class Trainer {
   Split split_;
   torch::Tensor taught_;  // the nodes of a step: the training nodes, or one of each cluster that has any
   torch::Tensor places_;  // of these among those of all processes; undefined where there is one
-  std::vector<torch::Tensor> train_by_graph_;  // those of each graph that has any
+  // Those of each graph that has any, and how many they are: none are here where another process has them.
+  struct GraphNodes {
+    torch::Tensor nodes;
+    int64_t count;
+  };
+  std::vector<GraphNodes> train_by_graph_;
   torch::Tensor calibration_;
   torch::Tensor labels_, targets_;  // the targets of the loss: labels, numbers standardised
   Judge judge_;

@@ -79,7 +79,6 @@ class ThreadTransport : public Transport {
   }
 
   void sum(double* numbers, int64_t count) const override { add(numbers, count); }
-  void sum(float* numbers, int64_t count) const override { add(numbers, count); }
   void sum(int64_t* numbers, int64_t count) const override { add(numbers, count); }
   void largest(double* numbers, int64_t count) const override {
     combine(numbers, count, [](double a, double b) { return std::max(a, b); });
@@ -106,6 +105,16 @@ class ThreadTransport : public Transport {
       std::memcpy(to, all[static_cast<size_t>(k)].data() + begin, static_cast<size_t>(receive_bytes[k]));
       to += receive_bytes[k];
     }
+  }
+
+  // Nodes that are far from each other, as the parts of a partitioner are.
+  std::vector<int64_t> partition(int64_t rows_of_all, const std::vector<int32_t>& begin,
+                                 const std::vector<int32_t>&, const std::vector<int32_t>&, int parts,
+                                 std::string&) const override {
+    std::vector<int64_t> out;
+    for (int64_t v = rows_of_all * rank_ / size(); out.size() + 1 < begin.size(); ++v)
+      out.push_back(v * 7 % parts);
+    return out;
   }
 
   std::unique_ptr<Halo> halo(int64_t given, const std::vector<HaloPlace>& needed) const override {

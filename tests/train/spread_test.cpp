@@ -19,6 +19,7 @@
 #include "run/train_run.h"
 #include "support/datasets.h"
 #include "support/message_of.h"
+#include "support/spread_runs.h"
 #include "support/temporary_folder.h"
 #include "support/thread_transport.h"
 
@@ -27,72 +28,14 @@ namespace {
 
 using test::in_threads;
 
-using Settings = std::map<std::string, std::string>;
-
-TrainConfig config_of(const Settings& settings) {
-  TrainConfig config;
-  config.threads = 1;
-  for (const auto& [name, text] : Settings{{"dataset", "karate"},
-                                           {"epochs", "12"},
-                                           {"dtype", "float64"},
-                                           {"solver", "sparse"},
-                                           {"head", "plain"}})
-    assign(config, name, text);
-  for (const auto& [name, text] : settings) assign(config, name, text);
-  return config;
-}
-
-struct Outcome {
-  std::vector<EpochReport> epochs;
-  RunResult result;
-};
-
-TrainHooks noting(Outcome& outcome) {
-  TrainHooks hooks;
-  hooks.on_epoch = [&](const EpochReport& report) { outcome.epochs.push_back(report); };
-  return hooks;
-}
-
-Outcome in_one(const TrainConfig& config, const std::string& folder = {}, const Dataset* data = nullptr) {
-  Outcome out;
-  out.result = run_training({config, folder, false, noting(out), data}).result;
-  return out;
-}
-
-// What the first process of the grid sees.
-Outcome on_grid(const TrainConfig& config, Grid grid, const std::string& folder = {},
-                const Dataset* data = nullptr, bool resume = false) {
-  Outcome out;
-  in_threads(static_cast<int>(grid.rows * grid.columns), [&](const auto& transport) {
-    const SpreadOptions spread{Ranks(transport), grid};
-    Outcome here;
-    RunRequest request{config, folder, resume, noting(here), data};
-    request.spread = &spread;
-    here.result = run_training(request).result;
-    if (spread.ranks.is_first()) out = here;
-  });
-  return out;
-}
-
-void expect_alike(const Outcome& spread, const Outcome& one, double tolerance) {
-  ASSERT_EQ(spread.epochs.size(), one.epochs.size());
-  for (size_t e = 0; e < one.epochs.size(); ++e) {
-    EXPECT_NEAR(spread.epochs[e].train_loss, one.epochs[e].train_loss, tolerance) << "epoch " << e;
-    EXPECT_NEAR(spread.epochs[e].val_loss, one.epochs[e].val_loss, tolerance);
-    EXPECT_NEAR(spread.epochs[e].val_score, one.epochs[e].val_score, tolerance);
-    EXPECT_EQ(spread.epochs[e].kept, one.epochs[e].kept);
-  }
-  EXPECT_NEAR(spread.result.score.test, one.result.score.test, tolerance);
-  EXPECT_NEAR(spread.result.loss.test, one.result.loss.test, tolerance);
-  EXPECT_EQ(spread.result.best_epoch, one.result.best_epoch);
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using test::config_of;
+using test::expect_alike;
+using test::in_one;
+using test::noting;
+using test::on_grid;
+using test::Outcome;
+using test::Settings;
+using test::text_of;
 
 std::vector<Grid> grids() {
   return {{2, 1}, {1, 2}, {3, 1}, {2, 2}, {1, 4}};
@@ -105,7 +48,7 @@ TEST_P(SpreadTraining, HasTheLossesOfOneProcess) {
   const Outcome one = in_one(config);
   for (const Grid grid : grids()) {
     SCOPED_TRACE(std::to_string(grid.rows) + "x" + std::to_string(grid.columns));
-    expect_alike(on_grid(config, grid), one, config.dtype == Precision::float64 ? 1e-12 : 2e-6);
+    expect_alike(on_grid(config, grid), one, config.dtype == Precision::float64 ? 1e-12 : 1e-6);
   }
 }
 
@@ -149,6 +92,29 @@ TEST(SpreadTraining, TakesWeightsOfArcsAndEveryKindOfLabel) {
     const Outcome one = in_one(config, "", &data);
     expect_alike(on_grid(config, {3, 1}, "", &data), one, 1e-12);
     expect_alike(on_grid(config, {2, 2}, "", &data), one, 1e-12);
+  }
+}
+
+// More nodes than are added up at a time, on every grid of up to four processes.
+TEST(SpreadTraining, AgreesOnAPowerLawGraphInBothPrecisions) {
+  constexpr int64_t nodes = 6000;
+  auto generator = at::detail::createCPUGenerator(1);
+  auto labels = torch::randint(0, 3, {nodes}, generator, torch::kInt64);
+  labels.masked_fill_(torch::rand({nodes}, generator) > 0.1, -1);
+  const Dataset raw = make_dataset(rmat_graph(nodes, 40'000, /*seed=*/1),
+                                   torch::randn({nodes, 24}, generator, torch::kFloat64), labels);
+  for (const std::string dtype : {"float64", "float32"}) {
+    for (const std::string head : {"plain", "batch-norm", "l2"}) {
+      const TrainConfig config = config_of({{"dtype", dtype}, {"head", head}, {"epochs", "8"}});
+      const Dataset data = prepared(raw, config);
+      const Outcome one = in_one(config, "", &data);
+      for (const Grid grid :
+           {Grid{1, 1}, Grid{2, 1}, Grid{1, 2}, Grid{3, 1}, Grid{1, 3}, Grid{4, 1}, Grid{2, 2}, Grid{1, 4}}) {
+        SCOPED_TRACE(dtype + " " + head + " " + std::to_string(grid.rows) + "x" +
+                     std::to_string(grid.columns));
+        expect_alike(on_grid(config, grid, "", &data), one, dtype == "float64" ? 1e-12 : 1e-6);
+      }
+    }
   }
 }
 
@@ -208,6 +174,10 @@ TEST(SpreadTraining, ReadsItsOwnRowsOfShards) {
     EXPECT_EQ(line.substr(0, line.find(',')), std::to_string(v));
   }
   EXPECT_FALSE(load_model(folder.path("run")).recognise(load(folder.path("plain"))).remembers);
+  EXPECT_CONTAINS(message_of<ArgumentError>([&] {
+                    on_grid(config, {3, 1}, "", nullptr, false, NodeOrder::bfs);
+                  }),
+                  "keep their order (order)");
 }
 
 TEST(SpreadTraining, WritesTheFolderOfOneProcess) {
@@ -228,6 +198,33 @@ TEST(SpreadTraining, WritesTheFolderOfOneProcess) {
   const auto model = load_model(folder.path("four")), other = load_model(folder.path("one"));
   EXPECT_TRUE(model.weights().at("F").allclose(other.weights().at("F"), 1e-9, 1e-12));
   EXPECT_TRUE(model.recognise(prepared(load("karate"), config)).unchanged);
+}
+
+TEST(SpreadTraining, TakesTheNodesInAnotherOrder) {
+  const TemporaryFolder folder;
+  for (const Settings& settings :
+       {Settings{{"dropout", "0.3"}, {"head", "l2"}}, Settings{{"head", "batch-norm"}}}) {
+    const TrainConfig config = config_of(settings);
+    const Outcome one = in_one(config, folder.path("one"));
+    for (const NodeOrder order : {NodeOrder::bfs, NodeOrder::ptscotch}) {
+      for (const Grid grid : {Grid{3, 1}, Grid{2, 2}}) {
+        SCOPED_TRACE(std::string(name(order)) + " " + std::to_string(grid.rows) + "x" +
+                     std::to_string(grid.columns));
+        expect_alike(on_grid(config, grid, folder.path("other"), nullptr, false, order), one, 1e-11);
+        const auto lines = [&](const std::string& run) {
+          std::istringstream text(text_of(folder.path(run + "/predictions.csv")));
+          std::vector<std::string> out;
+          for (std::string line; std::getline(text, line);)
+            out.push_back(line.substr(0, line.find_last_of(',') - 8));
+          return out;
+        };
+        EXPECT_EQ(lines("other"), lines("one"));
+        EXPECT_TRUE(load_model(folder.path("other")).recognise(prepared(load("karate"), config)).unchanged);
+        std::filesystem::remove_all(folder.path("other"));
+      }
+    }
+    std::filesystem::remove_all(folder.path("one"));
+  }
 }
 
 TEST(SpreadTraining, GoesOnWithAnInterruptedRunOnAnotherGrid) {

@@ -26,6 +26,7 @@
 #include "equilibrium/node/relaxation.h"
 #include "equilibrium/scale.h"
 #include "equilibrium/sparse_kernel.h"
+#include "equilibrium/sum_of_products.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
@@ -54,7 +55,7 @@ struct ColumnSystems {
   torch::Tensor apply(const torch::Tensor& P) const { return P - S.apply_transposed(P) * a; }
   torch::Tensor precondition(const torch::Tensor& r) const { return r.clone(); }
   torch::Tensor dots(const torch::Tensor& P, const torch::Tensor& Q) const {
-    return S.sum((P * Q).sum(0, /*keepdim=*/true));
+    return S.sum((P * Q).sum(0, /*keepdim=*/true, torch::kFloat64)).to(P.scalar_type());
   }
   double norm(const torch::Tensor& r) const { return dots(r, r).sum().sqrt().item<double>(); }
   double bound(const torch::Tensor& Z) const { return tolerance * (x_norm + S.norm(Z)); }
@@ -145,7 +146,7 @@ torch::Tensor SparseIteration::solve_columns(
 torch::Tensor SparseIteration::adjoint_product(const torch::Tensor& W, const torch::Tensor& Z) const {
   std::vector<torch::Tensor> R;
   for_each_block(a_.size(0), [&](int64_t first, int64_t columns) {
-    R.push_back(W.t().mm(S_->apply_transposed(Z.narrow(1, first, columns))));
+    R.push_back(sum_of_products(W, S_->apply_transposed(Z.narrow(1, first, columns))));
   });
   return S_->sum(torch::cat(R, 1));
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "equilibrium/sum_of_products.h"
 #include "equilibrium/tolerance.h"
 
 namespace eignn {
@@ -90,7 +91,7 @@ ProjectedGradients SparseSeries::pull(const Terms& T, const torch::Tensor& D,
   ResolventSeries::Slopes slopes(series_);
   torch::Tensor R, C;
   for (int64_t p = 0; p < series_.terms(); ++p) {
-    const auto P = g_.Q.t().mm(T[p].t().mm(D).to(torch::kFloat64));
+    const auto P = g_.Q.t().mm(sum_of_products(T[p], D).to(torch::kFloat64));
     const auto term = slopes.next().mul_(E_hat.defined() ? P.mm(E_hat.t()) : P);
     R = p == 0 ? term : R.add_(term);
     if (E_hat.defined()) {
