@@ -126,7 +126,9 @@ ResultJson study_json(const CollectedResult& result, const PageOptions& options)
       for (const ResultJson& panel : claim.at("panels"))
         panels.push_back({{"panel", panel.at("panel").get<std::string>()},
                           {"points", panel.at("points").get<int64_t>()},
-                          {"breaches", panel.at("breaches").get<std::vector<std::string>>()}});
+                          {"verdict", panel.at("verdict").get<std::string>()},
+                          {"breaches", panel.at("breaches").get<std::vector<std::string>>()},
+                          {"controls", panel.value("controls", std::vector<std::string>())}});
       claims.push_back({{"text", claim.at("text").get<std::string>()}, {"panels", std::move(panels)}});
     }
     return {{"file", result.name},         {"experiment", json.at("experiment")},

@@ -30,7 +30,7 @@ export interface StudyPoint {
 
 export interface Claim {
   text: string;
-  panels: { panel: string; points: number; breaches: string[] }[];
+  panels: { panel: string; points: number; verdict: string; breaches: string[]; controls: string[] }[];
 }
 
 export interface Study {

@@ -24,8 +24,7 @@ function runs(report: Report): Node {
 function claims(report: Report): Node | null {
   const rows = report.studies.flatMap((study) => study.claims.flatMap((claim) => claim.panels.map((panel) => ({ study, claim, panel }))));
   if (rows.length === 0) return null;
-  const holds = (panel: { points: number; breaches: string[] }): string => (panel.points === 0 ? "not run" : panel.breaches.length === 0 ? "holds" : "does not hold");
-  const held = rows.filter((row) => holds(row.panel) === "holds").length, run = rows.filter((row) => row.panel.points > 0).length;
+  const held = rows.filter((row) => row.panel.verdict === "holds").length, run = rows.filter((row) => row.panel.points > 0).length;
   return h("section", {},
     h("h2", {}, "What the paper says, and what our runs say"),
     h("p", {}, `Of ${run} checked statements, one for each panel, ${held} hold.`),
@@ -33,10 +32,10 @@ function claims(report: Report): Node | null {
       caption: "Statements of the paper",
       columns: [
         { name: "statement" }, { name: "experiment" }, { name: "panel" },
-        { name: "ours", show: (v) => h("span", { class: v === "holds" ? "good" : v === "not run" ? "" : "bad" }, String(v)) },
-        { name: "compared", number: true }, { name: "where it does not hold" },
+        { name: "ours", show: (v) => h("span", { class: v === "holds" ? "good" : v === "fails" ? "bad" : "" }, String(v)) },
+        { name: "compared", number: true }, { name: "what speaks against it" },
       ],
-      rows: rows.map(({ study, claim, panel }) => [claim.text, study.title, panel.panel, holds(panel), panel.points, panel.breaches.join("; ") || null]),
+      rows: rows.map(({ study, claim, panel }) => [claim.text, study.title, panel.panel, panel.points === 0 ? "not run" : panel.verdict, panel.points, [...panel.breaches, ...panel.controls].join("; ") || null]),
     }));
 }
 
