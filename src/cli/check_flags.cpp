@@ -385,7 +385,8 @@ void check(const CLI::App& command, ReproduceFlags& flags) {
   if (flags.redraw && (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty() ||
                        flags.seeds > 0 || flags.jobs > 0 || !settings.empty())) {
     throw UsageError(
-        "nothing is run (--redraw), so that only --quick, --out and --json go with it; leave the others out");
+        "pages are drawn from the results that are there, and nothing is run (--redraw); give it with "
+        "--quick, --out and --json alone");
   }
   if (flags.name == "all" && (!flags.models.empty() || !flags.rows.empty() || !flags.lengths.empty()))
     throw UsageError("these belong to one experiment (--models, --rows, --lengths); give them with its name");
