@@ -58,6 +58,12 @@ async function closed(page) {
 }
 
 /** The text of a saved file. */
+/** The table of a figure's data, which is made when it is opened. */
+async function opened(part) {
+  await part.locator("summary").click();
+  await part.locator("tbody tr").first().waitFor();
+}
+
 async function saved(page, button) {
   const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
   return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
@@ -180,7 +186,7 @@ test("the figure of chains has a curve for each model with its points, and a leg
   await one.locator(".legend button", { hasText: /^ignn$/ }).click();
   assert.equal(await one.locator("g.series").count(), models.length - 1);
   await one.locator(".legend button", { hasText: /^ignn$/ }).click();
-  await one.locator("summary").click();
+  await opened(one);
   assert.equal(await one.locator("tbody tr").count(), directed.length);
   const distances = json("runs/chains/summary.json").accuracy_by_distance;
   const reach = figure(page, "Test accuracy by distance");
@@ -221,7 +227,7 @@ test("robustness draws accuracy and certificate by ε, speed has every measureme
   const own = figure(page, "karate: accuracy under fgsm");
   assert.equal(await own.locator("g.series").count(), 2);
   assert.equal(await own.locator("g.series[data-name='eignn, certified']").getAttribute("data-points"), "2");
-  await own.locator("summary").click();
+  await opened(own);
   const drawn = await own.locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.cells[2].textContent));
   const shown = (share) => String(Number((100 * share).toPrecision(6)));
   assert.deepEqual(drawn, [...attack.attacks.map((a) => shown(a.accuracy)), ...attack.attacks.map((a) => shown(a.certified_accuracy))]);
