@@ -93,9 +93,10 @@ void evaluate_on(const EvaluateFlags& flags, const SpreadOptions* spread) {
     }
   }
   PartScores constant;
-  if (train_labels.numel() > 0 && test_labels.defined())
+  if (train_labels.numel() > 0 && test_labels.defined()) {
     constant = part_scores(constant_scores(train_labels, dataset.classes, test_labels.size(0)),
                            test_labels.to(torch::kCPU));
+  }
   json["majority_share"] = constant.accuracy ? Json(*constant.accuracy) : Json();
   if (!on_test.confusion.empty()) json["test_confusion"] = on_test.confusion;
   json["loss"] = losses;
