@@ -180,20 +180,21 @@ TEST(SpreadTraining, ReadsItsOwnRowsOfShards) {
                   "keep their order (order)");
 }
 
+// The lines of predictions.csv, probabilities without their last digits.
+std::vector<std::string> predictions(const std::string& run) {
+  std::istringstream text(text_of(run + "/predictions.csv"));
+  std::vector<std::string> out;
+  for (std::string line; std::getline(text, line);) out.push_back(line.substr(0, line.find_last_of(',') - 8));
+  return out;
+}
+
 TEST(SpreadTraining, WritesTheFolderOfOneProcess) {
   const TemporaryFolder folder;
   const TrainConfig config = config_of({});
   in_one(config, folder.path("one"));
   on_grid(config, {2, 2}, folder.path("four"));
   EXPECT_EQ(text_of(folder.path("four/config.toml")), text_of(folder.path("one/config.toml")));
-  const auto lines = [&](const std::string& run) {
-    std::istringstream text(text_of(folder.path(run + "/predictions.csv")));
-    std::vector<std::string> out;
-    for (std::string line; std::getline(text, line);)
-      out.push_back(line.substr(0, line.find_last_of(',') - 8));
-    return out;
-  };
-  EXPECT_EQ(lines("four"), lines("one"));
+  EXPECT_EQ(predictions(folder.path("four")), predictions(folder.path("one")));
   EXPECT_TRUE(std::filesystem::exists(folder.path("four/summary.json")));
   const auto model = load_model(folder.path("four")), other = load_model(folder.path("one"));
   EXPECT_TRUE(model.weights().at("F").allclose(other.weights().at("F"), 1e-9, 1e-12));
@@ -211,14 +212,7 @@ TEST(SpreadTraining, TakesTheNodesInAnotherOrder) {
         SCOPED_TRACE(std::string(name(order)) + " " + std::to_string(grid.rows) + "x" +
                      std::to_string(grid.columns));
         expect_alike(on_grid(config, grid, folder.path("other"), nullptr, false, order), one, 1e-11);
-        const auto lines = [&](const std::string& run) {
-          std::istringstream text(text_of(folder.path(run + "/predictions.csv")));
-          std::vector<std::string> out;
-          for (std::string line; std::getline(text, line);)
-            out.push_back(line.substr(0, line.find_last_of(',') - 8));
-          return out;
-        };
-        EXPECT_EQ(lines("other"), lines("one"));
+        EXPECT_EQ(predictions(folder.path("other")), predictions(folder.path("one")));
         EXPECT_TRUE(load_model(folder.path("other")).recognise(prepared(load("karate"), config)).unchanged);
         std::filesystem::remove_all(folder.path("other"));
       }
